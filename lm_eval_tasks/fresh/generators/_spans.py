@@ -19,8 +19,8 @@ FIRST_YEAR = 2030  # of what is still to come
 
 
 def dynasties(rng: random.Random, level: int) -> a.Problem:
-    """A year that follows from the lengths of reigns, over the line between the eras."""
-    longest_reign = 30 + a.most(level, 40, 3000, 1)
+    """The year when dynasties gained or lost power, from the years of their reigns."""
+    longest_reign = 30 + a.most(level, 40, 3000, 1)  # years
     reign_lengths = [rng.randrange(5, longest_reign) for _ in range(level)]
     total_years = sum(reign_lengths)
     # From level 2 on year 1 AD is passed; at level 1 it may be. All end by 2000.
@@ -35,27 +35,26 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     facts_text = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
         *a.places(rng, 1), level, a.joined(reign_texts), a.years(total_years)
     )
-    first_and_last_dynasty = [
+    stated_dynasty, asked_dynasty = (
         f"the {a.ordinal(dynasty_number)} dynasty" if level > 1 else "it"
         for dynasty_number in (1, level)
-    ]
+    )
     stated_verb, asked_verb = "took", "lose"
     stated_year, answer_year = start_year, start_year + total_years
     if rng.random() < 0.5:
+        stated_dynasty, asked_dynasty = asked_dynasty, stated_dynasty
         stated_verb, asked_verb = "lost", "take"
         stated_year, answer_year = answer_year, stated_year
-        first_and_last_dynasty.reverse()
-    text_slots = {
-        "subject": first_and_last_dynasty[0].capitalize(),
-        "verb": stated_verb,
-        "year": a.era(stated_year),
-    }
-    text_slots |= {
-        "facts": facts_text,
-        "target": first_and_last_dynasty[1],
-        "target_verb": asked_verb,
-    }
-    return a.problem("dynasties", {"answer": a.era(answer_year)}, **text_slots)
+    return a.problem(
+        "dynasties",
+        {"answer": a.era(answer_year)},
+        facts=facts_text,
+        subject=stated_dynasty.capitalize(),
+        verb=stated_verb,
+        year=a.era(stated_year),
+        target=asked_dynasty,
+        target_verb=asked_verb,
+    )
 
 
 def _appointment(rng: random.Random) -> str:
@@ -63,30 +62,31 @@ def _appointment(rng: random.Random) -> str:
 
 
 def _moves(amounts: list[tuple[int, str]]) -> str:
-    """Return what moved an appointment."""
-    move_texts = [
+    """Return in words by how much of a unit an appointment was moved, time after time."""
+    return ", then ".join(
         f"{a.counted(abs(amount), unit)} {'later' if amount > 0 else 'earlier'}"
         for amount, unit in amounts
-    ]
-    return ", then ".join(move_texts)
+    )
 
 
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
-    """The weekday of what was moved by days and weeks."""
+    """The weekday of an appointment that was moved by days and weeks, several times."""
     start_weekday, days_moved, moves = rng.randrange(7), 0, []
-    for step_number in range(level):
-        unit, unit_days, _, most_amount = MOVES[step_number > 0 and rng.random() < 0.2]
+    for move_number in range(level):
+        unit, unit_days, _, most_amount = MOVES[move_number > 0 and rng.random() < 0.2]
         moves.append((rng.choice((1, -1)) * rng.randrange(2, most_amount), unit))
         days_moved += moves[-1][0] * unit_days
-    text_slots = {"topic": _appointment(rng), "moves": _moves(moves)}
-    answer = {"answer": a.WEEKDAYS[(start_weekday + days_moved) % 7]}
     return a.problem(
-        "moved_weekday", answer, weekday=a.WEEKDAYS[start_weekday], **text_slots
+        "moved_weekday",
+        {"answer": a.WEEKDAYS[(start_weekday + days_moved) % 7]},
+        topic=_appointment(rng),
+        weekday=a.WEEKDAYS[start_weekday],
+        moves=_moves(moves),
     )
 
 
 def moved_date(rng: random.Random, level: int) -> a.Problem:
-    """The date of what was moved by days, weeks, months and years, over months' ends."""
+    """The date of an appointment that was moved by days, weeks, months and years."""
     move_units = MOVES[: min(level, len(MOVES))]
     current_day = start_day = a.date_of(rng, FIRST_YEAR, 2060)
     if level > 2 and rng.random() < 0.3:  # months lead to others without such a day
@@ -94,9 +94,9 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
             month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31
         )
     moves = []
-    for step_number in range(level):
+    for move_number in range(level):
         unit, unit_days, unit_months, most_amount = move_units[
-            -1 - step_number % len(move_units)
+            -1 - move_number % len(move_units)
         ]
         amount = rng.randrange(2, 2 + most_amount * min(level, 5) // 5)
         amount *= rng.choice((1, -1) if current_day.year > FIRST_YEAR else (1,))
@@ -104,31 +104,38 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
         current_day = a.plus_months(
             current_day + timedelta(amount * unit_days), amount * unit_months
         )
-    text_slots = {
-        "topic": _appointment(rng),
-        "date": a.in_words(start_day, rng.random() < 0.5),
-    }
-    text_slots |= {"moves": _moves(moves), "rule": a.TEXTS["month rule"] * (level > 2)}
-    return a.problem("moved_date", {"date": f"{current_day:%m/%d/%Y}"}, **text_slots)
+    return a.problem(
+        "moved_date",
+        {"date": f"{current_day:%m/%d/%Y}"},
+        topic=_appointment(rng),
+        date=a.in_words(start_day, rng.random() < 0.5),
+        moves=_moves(moves),
+        rule=a.TEXTS["month rule"] * (level > 2),
+    )
 
 
 def founded(rng: random.Random, level: int) -> a.Problem:
-    """The year of an anniversary, over a chain of foundations."""
-    places, year = a.places(rng, level), rng.randrange(1400, 1900)
-    facts = [f"The guild of {places[0]} was founded in {year}"]
+    """The year of an anniversary, over a chain of guilds' foundations in places."""
+    places, founding_year = a.places(rng, level), rng.randrange(1400, 1900)
+    facts = [f"The guild of {places[0]} was founded in {founding_year}"]
     for previous_place, place in zip(places, places[1:]):
-        previous_year = year
-        year = rng.randrange(max(1300, year - 90), min(2000, year + 90))
-        side_word = "after" if year > previous_year else "before"
-        distance_text = f"{a.years(abs(year - previous_year))} {side_word}"
-        distance_text = (
-            distance_text if year != previous_year else "in the same year as"
+        previous_year = founding_year
+        founding_year = rng.randrange(
+            max(1300, previous_year - 90), min(2000, previous_year + 90)
         )
+        distance_text = "in the same year as"
+        if founding_year != previous_year:
+            side_word = "after" if founding_year > previous_year else "before"
+            distance_text = f"{a.years(abs(founding_year - previous_year))} {side_word}"
         facts.append(f"that of {place} {distance_text} that of {previous_place}")
     anniversary_number = rng.randrange(5, 150)
-    text_slots = {"facts": ", ".join(facts), "rank": a.ordinal(anniversary_number)}
-    answer = {"answer": str(year + anniversary_number)}
-    return a.problem("founded", answer, place=places[-1], **text_slots)
+    return a.problem(
+        "founded",
+        {"answer": str(founding_year + anniversary_number)},
+        facts=", ".join(facts),
+        rank=a.ordinal(anniversary_number),
+        place=places[-1],
+    )
 
 
 # --------------------------------------------------------------------------- compare
@@ -149,12 +156,12 @@ def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Mo
     date_text = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
     if level < 4 or rng.random() >= share:
         return Moment(day, 0, f"on {date_text}")
-    second = 60 * rng.randrange(1, a.DAY // 60)
-    return Moment(day, second, f"on {date_text} at {a.clock(second)}")
+    second_of_day = 60 * rng.randrange(1, a.DAY // 60)
+    return Moment(day, second_of_day, f"on {date_text} at {a.clock(second_of_day)}")
 
 
 def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
-    """Return moments that lie the closer, and are told the more precisely, the higher."""
+    """Return random moments: the higher the level, the closer and the more precise."""
     window_days = max(2 * count, WINDOWS[min(level, len(WINDOWS)) - 1])
     window_start = a.date_of(rng, 1950, 2010)
     moments: list[Moment] = []
@@ -171,7 +178,7 @@ def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
 
 
 def in_order(rng: random.Random, level: int) -> a.Problem | None:
-    """People in the order of what they did."""
+    """People in the order of the moments at which they did something."""
     people_count = level + 2
     names = a.names(rng, people_count)
     moments_by_time = {
@@ -184,12 +191,14 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
         f"{name} {moment.text}" for name, moment in zip(names, moments)
     )
     is_ascending = rng.random() < 0.5
-    order_words = "earliest to the latest" if is_ascending else "latest to the earliest"
-    topic_word = rng.choice(("reports", "films", "designs"))
-    ordered_moments_and_names = sorted(zip(moments, names), reverse=not is_ascending)
-    answer = {"ordered_list": [name for _, name in ordered_moments_and_names]}
+    order_text = "earliest to the latest" if is_ascending else "latest to the earliest"
+    moments_and_names = sorted(zip(moments, names), reverse=not is_ascending)
     return a.problem(
-        "in_order", answer, topic=topic_word, facts=facts_text, way=order_words
+        "in_order",
+        {"ordered_list": [name for _, name in moments_and_names]},
+        topic=rng.choice(("reports", "films", "designs")),
+        facts=facts_text,
+        way=order_text,
     )
 
 
@@ -210,137 +219,154 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
     lower_text, upper_text = (
         bound.text.removeprefix("on ") for bound in (lower_bound, upper_bound)
     )
-    side_index = rng.randrange(3 if level > 1 else 2)
-    both_bounds_text = f"after {lower_text} and strictly before {upper_text}"
-    side_texts = f"before {upper_text}", f"after {lower_text}", both_bounds_text
+    side_texts = [f"before {upper_text}", f"after {lower_text}"]
+    side_texts.append(f"after {lower_text} and strictly before {upper_text}")
+    side_number = rng.randrange(3 if level > 1 else 2)  # from 0 on
     chosen_names = [
         name
         for name, moment in zip(names, moments)
-        if (side_index == 0 or lower_bound[:2] < moment[:2])
-        and (side_index == 1 or moment[:2] < upper_bound[:2])
+        if (side_number == 0 or lower_bound[:2] < moment[:2])
+        and (side_number == 1 or moment[:2] < upper_bound[:2])
     ]
-    answer = {"unordered_list": chosen_names}
     return a.problem(
-        "before_or_after", answer, facts=facts_text, side=side_texts[side_index]
+        "before_or_after",
+        {"unordered_list": chosen_names},
+        facts=facts_text,
+        side=side_texts[side_number],
     )
 
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     """Who arrived first or last in a day; some times are told by that of others."""
     write_clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
-    wording = (
+    draw_second = partial(rng.randrange, 60, a.DAY, 60)
+    fact_wording = (
         "{} {}",
-        lambda time: f"at {write_clock(time)}",
+        lambda second: f"at {write_clock(second)}",
         a.duration,
         "before",
         "after",
     )
-    draw_time = partial(rng.randrange, 60, a.DAY, 60)
-    if not (rank_and_facts := a.first_or_last(rng, level, names, draw_time, wording)):
+    rank_names_and_facts = a.first_or_last(rng, level, names, draw_second, fact_wording)
+    if not rank_names_and_facts:
         return None
-    rank_word, right_names, facts_text = rank_and_facts
-    text_slots = {
-        "rank": rank_word,
-        "edge": "earliest" if rank_word == "first" else "latest",
-    }
+    rank_word, right_names, facts_text = rank_names_and_facts
     return a.problem(
-        "first_or_last", {"unordered_list": right_names}, facts=facts_text, **text_slots
+        "first_or_last",
+        {"unordered_list": right_names},
+        facts=facts_text,
+        rank=rank_word,
+        edge="earliest" if rank_word == "first" else "latest",
     )
 
 
 def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     """The city founded first or last, by years of both eras and by years from others."""
-    write_year = lambda year: f"in {a.era(year)}"  # noqa: E731
-    wording = "{} was founded {}", write_year, a.years, "before", "after"
     draw_year, cities = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
-    if not (rank_and_facts := a.first_or_last(rng, level, cities, draw_year, wording)):
+    fact_wording = (
+        "{} was founded {}",
+        lambda year: f"in {a.era(year)}",
+        a.years,
+        "before",
+        "after",
+    )
+    rank_cities_and_facts = a.first_or_last(rng, level, cities, draw_year, fact_wording)
+    if not rank_cities_and_facts:
         return None
-    rank_word, right_cities, facts_text = rank_and_facts
-    answer = {"answer": right_cities[0] if len(right_cities) == 1 else "equal"}
-    return a.problem("oldest_city", answer, facts=facts_text, rank=rank_word)
+    rank_word, right_cities, facts_text = rank_cities_and_facts
+    answer = right_cities[0] if len(right_cities) == 1 else "equal"
+    return a.problem(
+        "oldest_city", {"answer": answer}, facts=facts_text, rank=rank_word
+    )
 
 
 # -------------------------------------------------------------------------- duration
 
 
 def open_days(rng: random.Random, level: int) -> a.Problem:
-    """The days of spans, both ends of which count."""
+    """The days of spans together, both ends of which count."""
     most_days = a.most(level, 150, 30_000, 20)
-    first_day, facts, total_days = a.date_of(rng, 1870, 1920), [], 0
+    first_day, span_texts, total_days = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
         first_day += timedelta(rng.randrange(2, 60))
-        day_count = rng.randrange(10, 10 + most_days)
-        last_day = first_day + timedelta(day_count - 1)
-        boundary_texts = [
-            a.in_words(boundary_day, is_month_first)
-            for boundary_day in (first_day, last_day)
-        ]
-        facts.append(f"from {boundary_texts[0]} to {boundary_texts[1]}")
-        first_day, total_days = last_day, total_days + day_count
-    text_slots = {"place": a.places(rng, 1)[0], "facts": "; ".join(facts)}
-    return a.problem("open_days", {"answer": total_days}, **text_slots)
+        span_days = rng.randrange(10, 10 + most_days)
+        last_day = first_day + timedelta(span_days - 1)
+        span_texts.append(
+            f"from {a.in_words(first_day, is_month_first)}"
+            f" to {a.in_words(last_day, is_month_first)}"
+        )
+        first_day, total_days = last_day, total_days + span_days
+    return a.problem(
+        "open_days",
+        {"answer": total_days},
+        place=a.places(rng, 1)[0],
+        facts="; ".join(span_texts),
+    )
 
 
 def full_months(rng: random.Random, level: int) -> a.Problem:
     """The ages of people in full months, added up."""
     today = a.date_of(rng, 1980, 2023)
-    names, facts, total_months = a.names(rng, level), [], 0
+    names, birth_facts, total_months = a.names(rng, level), [], 0
     today = today.replace(day=min(today.day, 28))
     for name in names:
         age_months = rng.randrange(2, 60 + 60 * min(level, 10))
         extra_days = rng.randrange(28)
-        latest_birthday = a.plus_months(today, -age_months)
         # `extra_days` before the same day of the month, but less than a month.
-        birthday = latest_birthday - timedelta(extra_days)
-        if birthday.day > 28:
-            birthday = birthday.replace(day=28)
-        facts.append(f"{name} was born on {a.in_words(birthday, False)}")
+        birth_date = a.plus_months(today, -age_months) - timedelta(extra_days)
+        if birth_date.day > 28:
+            birth_date = birth_date.replace(day=28)
+        birth_facts.append(f"{name} was born on {a.in_words(birth_date, False)}")
         total_months += age_months
+    query = "Add up their ages, each in full months: how many months did that make"
     if len(names) == 1:
         query = f"How many full months old was {names[0]}"
-    else:
-        query = "Add up their ages, each in full months: how many months did that make"
-    text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("full_months", {"answer": total_months}, query=query, **text_slots)
+    return a.problem(
+        "full_months",
+        {"answer": total_months},
+        facts=". ".join(birth_facts),
+        today=a.in_words(today, False),
+        query=query,
+    )
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
-    facts, total_seconds, write_clock = [], 0, a.clock_of_a_style(rng)
+    shift_facts, total_seconds, write_clock = [], 0, a.clock_of_a_style(rng)
     for name in a.names(rng, level):
         start_second = a.time(rng, level)
         shift_seconds = 600 + a.time(rng, level) % 50_400
-        clock_pair = (
-            write_clock(start_second),
-            write_clock((start_second + shift_seconds) % a.DAY),
+        end_second = (start_second + shift_seconds) % a.DAY
+        shift_facts.append(
+            f"{name} was logged in from {write_clock(start_second)}"
+            f" to {write_clock(end_second)}"
         )
-        facts.append(f"{name} was logged in from {clock_pair[0]} to {clock_pair[1]}")
         total_seconds += shift_seconds
     query = "How long was that?" if level == 1 else "Add up these spans."
     answer = a.hours_minutes_seconds(total_seconds, "hours minutes seconds")
-    return a.problem("shifts_worked", answer, facts=a.joined(facts), query=query)
+    return a.problem("shifts_worked", answer, facts=a.joined(shift_facts), query=query)
 
 
 def reigns(rng: random.Random, level: int) -> a.Problem:
-    """The years of reigns, many of which began before year 1 and ended after it."""
-    places, facts, total_years = a.places(rng, level), [], 0
-    for place in places:
-        reign_length = rng.randrange(20, 120 + 60 * min(level, 10))
+    """The years together for which places were republics, many of them over year 1."""
+    span_facts, total_years = [], 0
+    for place in a.places(rng, level):
+        span_years = rng.randrange(20, 120 + 60 * min(level, 10))
         is_across_eras = level > 1 and rng.random() < 0.7
         start_year = (
-            rng.randrange(1 - reign_length, 1)
+            rng.randrange(1 - span_years, 1)
             if is_across_eras
             else rng.randrange(-900, 500)
         )
-        span_text = " to ".join(map(a.era, (start_year, start_year + reign_length)))
-        facts.append(f"{place} was a republic from {span_text}")
-        total_years += reign_length
+        span_text = f"{a.era(start_year)} to {a.era(start_year + span_years)}"
+        span_facts.append(f"{place} was a republic from {span_text}")
+        total_years += span_years
     query = "Add up these spans, in years."
     if level == 1:
         query = "For how many years was it a republic?"
     return a.problem(
-        "reigns", {"answer": total_years}, facts="; ".join(facts), query=query
+        "reigns", {"answer": total_years}, facts="; ".join(span_facts), query=query
     )
 
 

@@ -7,6 +7,7 @@ public set's, and starts in its years.
 from __future__ import annotations
 
 import random
+from itertools import accumulate
 
 from ._arithmetic import Knobs, counted
 
@@ -29,25 +30,20 @@ BENCHMARK = ladder(1)
 
 
 def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
-    """Return a question and its month; None where a step leaves the years."""
-    start_month = rng.randrange(
-        FIRST_YEAR * 12, (LAST_START + 1) * 12
-    )  # since the year 0
+    """Return a question and its month, by months since the year 0.
+
+    None where a step leaves the years.
+    """
+    start_month = rng.randrange(FIRST_YEAR * 12, (LAST_START + 1) * 12)
     step_sizes = [rng.randint(1, LONGEST_STEP) for _ in range(knobs["steps"])]
-    month_steps = [step_size * rng.choice((1, -1)) for step_size in step_sizes]
-    passed_months = [start_month]
-    for month_step in month_steps:
-        passed_months.append(passed_months[-1] + month_step)
-    if (
-        not FIRST_YEAR * 12
-        <= min(passed_months)
-        <= max(passed_months)
-        < (LAST_YEAR + 1) * 12
-    ):
+    signed_steps = [step_size * rng.choice((1, -1)) for step_size in step_sizes]
+    months_reached = [*accumulate(signed_steps, initial=start_month)]
+    years_reached = {month // 12 for month in months_reached}
+    if min(years_reached) < FIRST_YEAR or max(years_reached) > LAST_YEAR:
         return None
     return {
-        "question": _question(start_month, month_steps),
-        "answer": [_month(passed_months[-1])],
+        "question": _question(start_month, signed_steps),
+        "answer": [_month(months_reached[-1])],
         "context": "",
     }
 
@@ -57,13 +53,9 @@ def _question(start: int, steps: list[int]) -> str:
     if len(steps) == 1:
         side_word = "after" if steps[0] > 0 else "before"
         return f"Which month is {_span(steps[0])} {side_word} {_month(start)}?"
-    *move_texts, last_move_text = (
-        f"{_span(step)} {'forward' if step > 0 else 'back'}." for step in steps
-    )
-    moves_text = " ".join(
-        [*(f"Go {move_text}" for move_text in move_texts), f"Then go {last_move_text}"]
-    )
-    return f"Start in {_month(start)}. {moves_text} Which month is it?"
+    moves = [f"Go {_span(step)} {'forward' if step > 0 else 'back'}." for step in steps]
+    moves[-1] = f"Then go{moves[-1].removeprefix('Go')}"
+    return f"Start in {_month(start)}. {' '.join(moves)} Which month is it?"
 
 
 def _month(months: int) -> str:

@@ -33,7 +33,7 @@ LABELS = tuple(
 TEXTS = words.texts("_timexnli")
 PLACES = TEXTS["places"]
 ERAS = {"past": (1900, 2021), "future": (2030, 2100)}  # years, the second one left out
-FIRST_PLACES = {  # of a year
+FIRST_TIMES = {  # of a year, by number
     "date": lambda year: date(year, 1, 1).toordinal(),
     "month of a year": lambda year: 12 * year,
 }
@@ -43,15 +43,15 @@ LAST_SAFE_DAY = 28  # that every month has: a step of months is certain up to it
 
 
 class Kind(NamedTuple):
-    """A kind of time; its places are numbered."""
+    """A kind of time; its times are numbered."""
 
     share: int  # of fifty rows, as in the public set
     at: str  # in, on or at such a time
     noun: str
-    units: tuple[tuple[str, int], ...] = ()  # of steps, each with its places
+    units: tuple[tuple[str, int], ...] = ()  # of steps, each as a number of times
     longest: int = 0  # step
-    cycle: tuple[int, int] | None = None  # the first and the last place
-    grid: int = 1  # places from one time to the next
+    cycle: tuple[int, int] | None = None  # the first and the last time
+    grid: int = 1  # from one time that is named to the next
 
 
 _HOURS, _YEARS = (("hour", 60), ("minute", 1)), (("year", 12), ("month", 1))
@@ -64,12 +64,12 @@ KINDS = {
     "date": Kind(8, "on", "day"),
     "year": Kind(2, "in", "year", (("year", 1),), 30),
 }
-SAID = {  # how a place is said
+SAID = {  # how a time is said
     "weekday": words.WEEKDAYS.__getitem__,
-    "day": lambda place: f"the {words.ordinal(place)}",
+    "day": lambda day: f"the {words.ordinal(day)}",
     "month": words.MONTHS.__getitem__,
-    "month of a year": lambda place: f"{words.MONTHS[place % 12]} {place // 12}",
-    "date": lambda place: words.in_words(date.fromordinal(place), False),
+    "month of a year": lambda month: f"{words.MONTHS[month % 12]} {month // 12}",
+    "date": lambda day: words.in_words(date.fromordinal(day), False),
     "year": str,
 }
 REACH = 2  # cycles before and after the one of the times that are named
@@ -80,175 +80,188 @@ Event = tuple[str, str]  # as a sentence says it, and as a clause after "which" 
 
 def ladder(level: int) -> dict[str, int]:
     """Return the knobs of a level; its gap is the most between the times compared."""
-    largest_gap = 100 if level < 3 else 2
-    return {"steps": level - 1, "distractors": level - 1, "gap": largest_gap}
+    return {
+        "steps": level - 1,
+        "distractors": level - 1,
+        "gap": 100 if level < 3 else 2,
+    }
 
 
 BENCHMARK = ladder(1)
 
 
 def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict | None:
-    """Return a premise, a hypothesis and its label, each label in its turn.
+    """Return a premise, a hypothesis (the claim) and its label; times are numbers.
 
-    None where the draw has another label, or none that is certain.
+    Each label has its turn: None where the draw has another, or none that is certain.
     """
     kind_name, tense = rng.choice(SHARES), rng.choice(tuple(ERAS))
-    kind, main_number = KINDS[kind_name], knobs["steps"]
-    year_range, place_of = ERAS[tense], FIRST_PLACES.get(kind_name, int)
-    first, last = kind.cycle or (place_of(year_range[0]), place_of(year_range[1]) - 1)
-    links, decoy_links = _links(rng, main_number, knobs["distractors"])
-    places, span_texts = _places(rng, kind_name, (first, last), links, main_number)
-    end_place, largest_gap = places[main_number], knobs["gap"] * kind.grid
-    near_places = range(end_place - largest_gap, end_place + largest_gap + 1, kind.grid)
-    claim_place = rng.choice([place for place in near_places if first <= place <= last])
-    premise_side = rng.choice(_hows(kind, end_place))
-    claim_side = rng.choice(_hows(kind, claim_place)[2:])
-    label = _label(kind, places, (premise_side, end_place), (claim_side, claim_place))
-    if label != LABELS[index % len(LABELS)]:
-        return None
-    main_event, *events = _events(
-        rng, kind_name, tense, 1 + len(links) + len(decoy_links)
+    kind, step_count = KINDS[kind_name], knobs["steps"]
+    time_range = _time_range(kind_name, tense)
+    linked_numbers, decoys_linked_numbers = _link_events(
+        rng, step_count, knobs["distractors"]
     )
-    first_event = (events[0], kind.at) if main_number else (main_event, premise_side)
-    dated_events = [(*first_event, places[0]), (main_event, claim_side, claim_place)]
-    *sentences, hypothesis = _dated(rng, kind_name, dated_events)
-    sentences += _tell_steps(rng, events, links, span_texts)
-    placed_decoys = [
-        (decoy, rng.choice(_hows(kind, places[link])), link)
-        for decoy, link in zip(events[len(links) :], decoy_links)
+    event_times, span_texts = _draw_times(
+        rng, kind_name, time_range, linked_numbers, step_count
+    )
+    main_time = event_times[step_count]
+    claim_time = _draw_near_time(rng, kind, main_time, knobs["gap"], time_range)
+    premise_side = rng.choice(_sides(kind, main_time))
+    claim_side = rng.choice(_sides(kind, claim_time)[2:])
+    premise, claim = (premise_side, main_time), (claim_side, claim_time)
+    if _label(kind, event_times, premise, claim) != LABELS[index % len(LABELS)]:
+        return None
+    event_count = 1 + len(linked_numbers) + len(decoys_linked_numbers)
+    main_event, *events = _draw_events(rng, kind_name, tense, event_count)
+    dated_events = [(main_event, *premise), (main_event, *claim)]
+    if step_count:
+        dated_events[0] = (events[0], kind.at, event_times[0])
+    *sentences, hypothesis = _tell_times(rng, kind_name, dated_events)
+    sentences += _tell_steps(rng, events, linked_numbers, span_texts)
+    decoys = events[len(linked_numbers) :]
+    linked_events = [
+        (decoy, rng.choice(_sides(kind, event_times[linked_number])), linked_number)
+        for decoy, linked_number in zip(decoys, decoys_linked_numbers)
     ]
-    placed_events = [*placed_decoys, (main_event, premise_side, main_number)]
-    for event, how, link in placed_events if main_number else ():
-        slots = {"how": how, "noun": kind.noun, "at": kind.at, "other": events[link][1]}
-        sentences.append(_sentence(rng, event, "same", **slots))
+    if step_count:
+        linked_events.append((main_event, premise_side, step_count))
+    sentences += _tell_same_times(rng, kind, linked_events, events)
     rng.shuffle(sentences)
-    return {
-        "Premise": " ".join([*TEXTS["notes"].get(kind_name, []), *sentences]),
-        "Hypothesis": hypothesis,
-        "Label": label,
-    }
+    premise_text = " ".join([*TEXTS["notes"].get(kind_name, []), *sentences])
+    label = LABELS[index % len(LABELS)]
+    return {"Premise": premise_text, "Hypothesis": hypothesis, "Label": label}
 
 
-def _tell_steps(
-    rng: random.Random, events: list[Event], links: list[int], span_texts: list[str]
-) -> Iterator[str]:
-    """Yield a sentence on each event but the first: its span from the linked event."""
-    for event, linked_number, span_text in list(zip(events, links, span_texts))[1:]:
-        text_slots = {"span": span_text, "other": events[linked_number][1]}
-        yield _sentence(rng, event, "step", **text_slots)
+def _time_range(name: str, tense: str) -> tuple[int, int]:
+    """Return the first and the last time, as numbers, of a kind's cycle or of an era."""
+    first_time, end_time = map(FIRST_TIMES.get(name, int), ERAS[tense])
+    return KINDS[name].cycle or (first_time, end_time - 1)
 
 
-def _hows(kind: Kind, place: int) -> list[str]:
-    """Return how an event can be placed: not before a week (or other cycle), or after it."""
-    sides_and_edges = zip(SIDES, kind.cycle or ENDLESS)
-    return [
-        kind.at,
-        kind.at,
-        *(side for side, edge_place in sides_and_edges if place != edge_place),
-    ]
+def _draw_near_time(
+    rng: random.Random, kind: Kind, time: int, gap: int, within: tuple[int, int]
+) -> int:
+    """Return a time of a range that is at most a gap away from another time."""
+    near_times = range(time - gap * kind.grid, time + gap * kind.grid + 1, kind.grid)
+    return rng.choice(
+        [near_time for near_time in near_times if within[0] <= near_time <= within[1]]
+    )
 
 
-def _links(
+def _sides(kind: Kind, time: int) -> list[str]:
+    """Return how an event can lie to a time: "at" it, or before or after it.
+
+    Not before the first time of a week (or other cycle), and not after its last.
+    """
+    first_time, last_time = kind.cycle or ENDLESS
+    sides = [kind.at, kind.at]
+    sides += [SIDES[0]] * (time != first_time) + [SIDES[1]] * (time != last_time)
+    return sides
+
+
+def _link_events(
     rng: random.Random, steps: int, distractors: int
 ) -> tuple[list[int], list[int]]:
-    """Return which event each one is a step from, and which the decoys are told by.
+    """Return the numbers of the events that each event, then each decoy, is told by.
 
     The first is told by its time, and has no use for its number. Every other distractor
     is a step from any event so far.
     """
-    links, decoy_links = [0, *range(steps)], []
+    linked_numbers, decoys_linked_numbers = [0, *range(steps)], []
     for distractor_number in range(distractors if steps else 0):
-        linked_number = rng.randrange(len(links))
-        (decoy_links if distractor_number % 2 else links).append(linked_number)
-    return links, decoy_links
+        linked_number = rng.randrange(len(linked_numbers))
+        (decoys_linked_numbers if distractor_number % 2 else linked_numbers).append(
+            linked_number
+        )
+    return linked_numbers, decoys_linked_numbers
 
 
-def _places(
+def _draw_times(
     rng: random.Random, name: str, within: tuple[int, int], links: list[int], end: int
 ) -> tuple[list[int], list[str]]:
-    """Return where each event is, and the span from the one that it is a step from.
+    """Return each event's time, as a number, and its span from the event it is told by.
 
-    Of a cycle, the first event and the one of number `end` are within its places; of other
+    Of a cycle, the first event and the one of number `end` are within its times; of other
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
-    time_kind, (first_place, last_place) = KINDS[name], within
-    places = [rng.randrange(first_place, last_place + 1, time_kind.grid)]
+    kind, (first_time, last_time) = KINDS[name], within
+    event_times = [rng.randrange(first_time, last_time + 1, kind.grid)]
     span_texts = [""]
-    cycle_reach = REACH * time_kind.longest if time_kind.cycle else 0
+    reach_beyond_cycle = REACH * kind.longest if kind.cycle else 0
     for linked_number in links[1:]:
-        rooms = (
-            places[linked_number] - first_place + cycle_reach,
-            last_place + cycle_reach - places[linked_number],
+        rooms_before_and_after = (
+            event_times[linked_number] - first_time + reach_beyond_cycle,
+            last_time + reach_beyond_cycle - event_times[linked_number],
         )
-        next_place, span_text = _step(rng, name, places[linked_number], rooms)
-        places.append(next_place)
+        event_time, span_text = _step(
+            rng, name, event_times[linked_number], rooms_before_and_after
+        )
+        event_times.append(event_time)
         span_texts.append(span_text)
-    bounded_places = [places[end]] if time_kind.cycle else places
-    if first_place <= min(bounded_places) <= max(bounded_places) <= last_place:
-        return places, span_texts
-    return _places(rng, name, within, links, end)
+    bounded_times = [event_times[end]] if kind.cycle else event_times
+    if first_time <= min(bounded_times) <= max(bounded_times) <= last_time:
+        return event_times, span_texts
+    return _draw_times(rng, name, within, links, end)
 
 
 def _step(
-    rng: random.Random, name: str, place: int, rooms: tuple[int, int]
+    rng: random.Random, name: str, time: int, rooms: tuple[int, int]
 ) -> tuple[int, str]:
-    """Return the place that a step leads to, and what it is called.
+    """Return the time that a step leads to, as a number, and the words for the step.
 
-    `rooms` are the places before and after it; the more there are, the likelier the step
-    leads there. So long chains stay near the middle, and no edge is met.
+    `rooms` are how many times are before and after it; the more there are, the likelier
+    the step leads there. So long chains stay near the middle, and no edge is met.
     """
-    step_side, places_on_side = rng.choices([*zip(SIDES, rooms)], rooms)[0]
-    direction = 1 if step_side == "after" else -1
+    side, room_on_side = rng.choices([*zip(SIDES, rooms)], rooms)[0]
+    direction = 1 if side == "after" else -1
     if name == "date":
-        day_is_in_every_month = date.fromordinal(place).day <= LAST_SAFE_DAY
-        unit = rng.choice(("day", "week", "month")[: 2 + day_is_in_every_month])
-        step_size = rng.randint(1, DATE_STEPS[unit])
-        return _moved(
-            place, direction * step_size, unit
-        ), f"{words.counted(step_size, unit)} {step_side}"
-    time_kind = KINDS[name]
-    step_size = (
-        rng.randint(1, min(time_kind.longest, places_on_side) // time_kind.grid)
-        * time_kind.grid
-    )
-    amount_texts, remaining_places = [], step_size
-    for unit, unit_size in time_kind.units:
-        amount, remaining_places = divmod(remaining_places, unit_size)
+        is_day_of_all_months = date.fromordinal(time).day <= LAST_SAFE_DAY
+        unit = rng.choice(("day", "week", "month")[: 2 + is_day_of_all_months])
+        amount = rng.randint(1, DATE_STEPS[unit])
+        step_text = f"{words.counted(amount, unit)} {side}"
+        return _moved(time, direction * amount, unit), step_text
+    kind = KINDS[name]
+    step_size = rng.randint(1, min(kind.longest, room_on_side) // kind.grid)
+    step_size *= kind.grid
+    amount_texts, remaining_size = [], step_size
+    for unit, unit_size in kind.units:
+        amount, remaining_size = divmod(remaining_size, unit_size)
         amount_texts += [words.counted(amount, unit)] * (amount > 0)
-    return place + direction * step_size, f"{' and '.join(amount_texts)} {step_side}"
+    return time + direction * step_size, f"{' and '.join(amount_texts)} {side}"
 
 
-def _moved(place: int, count: int, unit: str) -> int:
+def _moved(day: int, count: int, unit: str) -> int:
     """Return the day that a step leads to."""
     if unit != "month":
-        return place + count * (7 if unit == "week" else 1)
-    return words.plus_months(date.fromordinal(place), count).toordinal()
+        return day + count * (7 if unit == "week" else 1)
+    return words.plus_months(date.fromordinal(day), count).toordinal()
 
 
 def _label(
-    kind: Kind, places: list[int], premise: tuple[str, int], claim: tuple[str, int]
+    kind: Kind, times: list[int], premise: tuple[str, int], claim: tuple[str, int]
 ) -> str | None:
-    """Return how a claim follows from the premise, each a side and a place.
+    """Return how a claim follows from the premise, each a side and a time.
 
     None where it hangs on whether events happen on a grid of times, on the times alone, or
     between them, too; or on whether the event is in the week (or other cycle) of the times
     that are named; and where a side has no time at all.
     """
     # Clocks that show full hours, halves or quarters may say when events are.
-    time_grid = math.gcd(*places, claim[1]) or kind.grid if kind.grid > 1 else 1
-    cycle_ranges, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
-    for grid_step, (first_place, last_place) in product(
-        (time_grid, 1, 0.5), cycle_ranges
+    smallest_shown_step = (
+        math.gcd(*times, claim[1]) or kind.grid if kind.grid > 1 else 1
+    )
+    time_ranges, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
+    for grid_step, (first_time, last_time) in product(
+        (smallest_shown_step, 1, 0.5), time_ranges
     ):
-        last_place = (
-            last_place // grid_step * grid_step if last_place < math.inf else last_place
-        )
+        if last_time < math.inf:
+            last_time = last_time // grid_step * grid_step
         (premise_start, premise_end), (claim_start, claim_end) = (
             {
-                "before": (first_place, place - grid_step),
-                "after": (place + grid_step, last_place),
-            }.get(side, (place, place))
-            for side, place in (premise, claim)
+                "before": (first_time, time - grid_step),
+                "after": (time + grid_step, last_time),
+            }.get(side, (time, time))
+            for side, time in (premise, claim)
         )
         if premise_start > premise_end or claim_start > claim_end:
             return None
@@ -264,38 +277,55 @@ def _label(
 # ------------------------------------------------------------------------------ wording
 
 
-def _events(rng: random.Random, name: str, tense: str, count: int) -> list[Event]:
-    """Return different events, by the hour or by the day."""
-    event_texts = TEXTS[
-        "events by the hour" if name == "clock" else "events by the day"
-    ]
-    events = []
-    for text_number in rng.sample(range(len(event_texts) * len(PLACES)), count):
-        subject, past_verb, present_verb, future_verb = event_texts[
-            text_number % len(event_texts)
-        ]
-        subject = subject.format(PLACES[text_number // len(event_texts)])
-        main_verb, clause_verb = (
-            (past_verb, past_verb) if tense == "past" else (future_verb, present_verb)
-        )
-        events.append((f"{subject} {main_verb}", f"{subject} {clause_verb}"))
+def _draw_events(rng: random.Random, name: str, tense: str, count: int) -> list[Event]:
+    """Return different events, by the hour or by the day, each in a town."""
+    subjects_and_verbs = TEXTS[f"events by the {'hour' if name == 'clock' else 'day'}"]
+    events, event_kind_count = [], len(subjects_and_verbs)
+    for event_number in rng.sample(range(event_kind_count * len(PLACES)), count):
+        town_number, kind_number = divmod(event_number, event_kind_count)
+        subject, past_verb, present_verb, future_verb = subjects_and_verbs[kind_number]
+        subject = subject.format(PLACES[town_number])
+        if tense == "past":
+            events.append((f"{subject} {past_verb}", f"{subject} {past_verb}"))
+        else:
+            events.append((f"{subject} {future_verb}", f"{subject} {present_verb}"))
     return events
 
 
-def _dated(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
-    """Yield a sentence on each event, how it is placed, and the place; clocks are of one
-    style, without AM and PM where the hour is 12, which some misread.
+def _tell_times(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
+    """Yield a sentence on each event, its side ("before" …) of a time, and the time.
+
+    Clocks are of one style, without AM and PM where the hour is 12, which some misread.
     """
-    has_hour_twelve = any(event_place // 60 % 12 == 0 for *_, event_place in dated)
+    has_hour_twelve = any(time // 60 % 12 == 0 for *_, time in dated)
     write_clock = words.clock if has_hour_twelve else words.clock_of_a_style(rng)
-    for event, placing, place in dated:
-        time_text = write_clock(60 * place) if name == "clock" else SAID[name](place)
-        yield _sentence(rng, event, "time", how=placing, time=time_text)
+    for event, side, time in dated:
+        time_text = write_clock(60 * time) if name == "clock" else SAID[name](time)
+        yield _sentence(rng, event, "time", how=side, time=time_text)
+
+
+def _tell_steps(
+    rng: random.Random, events: list[Event], links: list[int], span_texts: list[str]
+) -> Iterator[str]:
+    """Yield a sentence on each event but the first: its span from the linked event."""
+    for event, linked_number, span_text in list(zip(events, links, span_texts))[1:]:
+        yield _sentence(
+            rng, event, "step", span=span_text, other=events[linked_number][1]
+        )
+
+
+def _tell_same_times(
+    rng: random.Random, kind: Kind, linked_events: list[tuple], events: list[Event]
+) -> Iterator[str]:
+    """Yield a sentence on each event, its side of a time, and the linked event of then."""
+    for event, side, linked_number in linked_events:
+        slots = {"how": side, "noun": kind.noun, "at": kind.at}
+        yield _sentence(rng, event, "same", **slots, other=events[linked_number][1])
 
 
 def _sentence(rng: random.Random, event: Event, wording: str, **parts: str) -> str:
     """Return a sentence on an event and its time, by a wording of the table."""
-    time_words = TEXTS[wording].format(**parts)
-    word_order = "last" if wording == "step" else rng.choice(("first", "last"))
-    sentence = TEXTS[word_order].format(event=event[0], when=time_words)
+    time_phrase = TEXTS[wording].format(**parts)
+    phrase_position = "last" if wording == "step" else rng.choice(("first", "last"))
+    sentence = TEXTS[phrase_position].format(event=event[0], when=time_phrase)
     return f"{sentence[0].upper()}{sentence[1:]}."

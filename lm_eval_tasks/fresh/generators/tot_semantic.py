@@ -14,6 +14,7 @@ what leaves out the object or the year of a description fits several entities al
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
@@ -55,23 +56,22 @@ class Fact(NamedTuple):
 
 
 def drawn(rng: random.Random, edges: int, nodes: int, within: int) -> Pairs:
-    """Return pairs of nodes in two blocks, so many times as likely within one."""
-    nodes += edges // 2
-    all_pairs = list(combinations(range(nodes), 2))
-    weights = [
+    """Return random pairs of nodes in two blocks, `within` times as likely within one."""
+    all_pairs = list(combinations(range(nodes + edges // 2), 2))
+    pair_weights = [
         within if first_node % 2 == second_node % 2 else 1
         for first_node, second_node in all_pairs
     ]
-    weight_scale = edges / sum(weights)
+    probability_scale = edges / sum(pair_weights)
     return [
         node_pair
-        for node_pair, weight in zip(all_pairs, weights)
-        if rng.random() < weight * weight_scale
+        for node_pair, pair_weight in zip(all_pairs, pair_weights)
+        if rng.random() < pair_weight * probability_scale
     ]
 
 
 def barabasi_albert(rng: random.Random, edges: int) -> Pairs:
-    """Return pairs that join each new node with two, the likelier the more they have."""
+    """Return pairs that join each new node with two, likelier those that have more."""
     pairs = [(0, 2), (1, 2)]
     edge_ends = [0, 2, 1, 2]  # each node as often as it has edges
     for new_node in range(3, 2 + edges // 2):
@@ -103,12 +103,10 @@ def scale_free(rng: random.Random, edges: int) -> Pairs:
 
 
 def complete(rng: random.Random, edges: int) -> Pairs:
-    """Return every pair of as many nodes as give about so many."""
-    node_count = next(
-        candidate_count
-        for candidate_count in range(3, edges + 3)
-        if candidate_count * (candidate_count + 1) // 2 > edges
-    )
+    """Return every pair of as many nodes as have about so many pairs."""
+    node_count = 3
+    while node_count * (node_count + 1) // 2 <= edges:
+        node_count += 1
     return list(combinations(range(node_count), 2))
 
 
@@ -128,39 +126,38 @@ GRAPHS = {
 def _draw_holders(
     rng: random.Random, pairs: Pairs, double_count: int
 ) -> dict[tuple[int, int], list[int]]:
-    """Return the nodes that hold each post, which is a role and its target node."""
+    """Return the nodes that hold each post: by its role's number and its target node."""
     roles = range(1, 3 + len(pairs) // 12 + (double_count > 1))
     holders_by_post: dict[tuple[int, int], list[int]] = {}
     for node_pair in pairs:
         shuffled_pair = list(node_pair)
         rng.shuffle(shuffled_pair)
         is_mutual = rng.random() < 0.3 / double_count
-        for holder, target in (shuffled_pair, shuffled_pair[::-1])[: 1 + is_mutual]:
+        holders_and_targets = [shuffled_pair, shuffled_pair[::-1]][: 1 + is_mutual]
+        for holder_node, target_node in holders_and_targets:
             free_roles = [
                 role
                 for role in roles
-                if double_count == 1 or (role, target) not in holders_by_post
+                if double_count == 1 or (role, target_node) not in holders_by_post
             ]
             if free_roles:
-                holders_by_post.setdefault((rng.choice(free_roles), target), []).append(
-                    holder
-                )
+                post = (rng.choice(free_roles), target_node)
+                holders_by_post.setdefault(post, []).append(holder_node)
     return holders_by_post
 
 
 def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
-    """Return facts over the pairs: of each role one holder at a time.
+    """Return facts over pairs of nodes, each an entity or several, its doubles.
 
-    With descriptions, each node is several entities, its doubles, and each role of a node
-    is one of each of them, at about the same time: its holders are the doubles of the same
+    There is one holder of a role at a time. With descriptions, each role of a node is one
+    of each of its doubles, at about the same time: its holders are the doubles of the same
     nodes, but others of them at each term.
     """
     double_count = DOUBLES if descriptions else 1
     term_range = FEWEST_TERMS, MOST_TERMS + descriptions
     nodes = sorted({node for node_pair in pairs for node in node_pair})
-    entities = rng.sample(
-        range(1, 100 + double_count * len(nodes)), double_count * len(nodes)
-    )
+    entity_count = double_count * len(nodes)
+    entities = rng.sample(range(1, 100 + entity_count), entity_count)
     doubles_by_node = {
         node: entities[node_number :: len(nodes)]
         for node_number, node in enumerate(nodes)
@@ -175,17 +172,18 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
         ]
         rng.shuffle(holder_turns)
         first_year = rng.randint(1900, 1960)
-        for double_index, entity in enumerate(doubles_by_node[target_node]):
+        for double_number, target_entity in enumerate(doubles_by_node[target_node]):
             start_year = first_year + rng.randint(0, STAGGER) * (double_count > 1)
             term_count = (
                 len(holder_turns) if double_count == 1 else rng.randint(*term_range)
             )
             for holder_node, double_shift in holder_turns[:term_count]:
                 end_year = start_year + rng.randint(1, 9)
-                holder_entity = doubles_by_node[holder_node][
-                    (double_index + double_shift) % double_count
-                ]
-                facts.append(Fact(holder_entity, role, entity, start_year, end_year))
+                holder_number = (double_number + double_shift) % double_count
+                holder_entity = doubles_by_node[holder_node][holder_number]
+                facts.append(
+                    Fact(holder_entity, role, target_entity, start_year, end_year)
+                )
                 start_year = end_year + rng.choice((0, 0, 0, 1, 2))
     return facts
 
@@ -211,44 +209,46 @@ def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | 
     if kind == "number_of_events_in_time_interval":
         return _interval(rng, [term.start for term in facts if term[1:3] == fact[1:3]])
     if kind == "event_at_the_time_of_another_event":
-        terms_meanwhile = [
-            term
-            for term in facts
-            if fact.start <= term.start < fact.end and term != fact
+        events_meanwhile = [
+            event
+            for event in facts
+            if fact.start <= event.start < fact.end and event != fact
         ]
-        if not terms_meanwhile:
+        if not events_meanwhile:
             return None
-        holder, role, target, year, _ = rng.choice(terms_meanwhile)
-        return {"who": holder, "other_role": role, "other_target": target, "year": year}
+        event = rng.choice(events_meanwhile)
+        other_post = {"other_role": event.role, "other_target": event.target}
+        return {"who": event.holder, "year": event.start, **other_post}
     side_words = ("before", "after") if kind == "before_after" else ("first", "last")
-    year = rng.randrange(fact.start, fact.end)
-    return {"who": fact.holder, "side": rng.choice(side_words), "year": year}
+    return {
+        "who": fact.holder,
+        "year": rng.randrange(fact.start, fact.end),
+        "side": rng.choice(side_words),
+    }
 
 
 def _interval(rng: random.Random, starts: list[int]) -> dict | None:
-    """Return years in which so many terms start, all numbers being about as likely.
+    """Return an interval of years, in which any number of terms starts, as likely each.
 
     None where there are so few terms that most intervals would have one start.
     """
     if len(starts) < 4:
         return None
-    start_count = rng.randint(0, len(starts))
-    first_start_index = rng.randint(0, len(starts) - start_count)
-    bound_years = [starts[0] - 4, *starts, starts[-1] + 4]
+    start_count = rng.randint(0, len(starts))  # in the interval
+    first_index = rng.randint(0, len(starts) - start_count)
+    end_index = first_index + start_count
+    padded_starts = [starts[0] - 4, *starts, starts[-1] + 4]
     first_year = rng.randint(
-        bound_years[first_start_index] + 1, bound_years[first_start_index + 1]
+        padded_starts[first_index] + 1, padded_starts[first_index + 1]
     )
-    last_year = rng.randint(
-        bound_years[first_start_index + start_count],
-        bound_years[first_start_index + start_count + 1] - 1,
-    )
+    last_year = rng.randint(padded_starts[end_index], padded_starts[end_index + 1] - 1)
     return {"start": first_year, "end": last_year} if first_year < last_year else None
 
 
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
     holder_names = [f"E{term.holder}" for term in terms]
-    is_earlier = details.get("side") in ("first", "before")
+    asks_earlier = details.get("side") in ("first", "before")
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
             holder = _in_year(terms, details["year"])
@@ -256,11 +256,10 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
         case "timeline":
             return ",".join(holder_names) if len(terms) > 1 else None
         case "first_last":
-            return holder_names[0 if is_earlier else -1] if len(terms) > 1 else None
+            return holder_names[0 if asks_earlier else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
-            start_count = sum(
-                details["start"] <= term.start <= details["end"] for term in terms
-            )
+            interval = range(details["start"], details["end"] + 1)
+            start_count = sum(term.start in interval for term in terms)
             return str(start_count) if len(terms) > 1 else None
     if f"E{details['who']}" not in holder_names:
         return None
@@ -269,11 +268,11 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     match kind:
         case "before_after":
             return [None, *holder_names, None][
-                term_index if is_earlier else term_index + 2
+                term_index if asks_earlier else term_index + 2
             ]
         case "relation_duration":
             return str(end_year - start_year)
-    return str(start_year if is_earlier else end_year - 1)
+    return str(start_year if asks_earlier else end_year - 1)
 
 
 def _in_year(terms: Terms, year: int) -> int | None:
@@ -292,11 +291,10 @@ def _way(
     steps_to_entity: list[Step] = []
     used_entities = {entity}  # so that no fact is in the way, or in the question, twice
     for _ in range(hops):
-        held_facts = [
-            fact for fact in held.get(entity, []) if fact.target not in used_entities
-        ]
         possible_steps = [
-            (fact, rng.randrange(fact.start, fact.end)) for fact in held_facts
+            (fact, rng.randrange(fact.start, fact.end))
+            for fact in held.get(entity, [])
+            if fact.target not in used_entities
         ]
         rng.shuffle(possible_steps)
         step = next(
@@ -312,10 +310,14 @@ def _way(
 
 def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     """Yield whom a description fits without its object, and without its year."""
-    fact, year = step
-    term_lists = [terms for post, terms in calendar.items() if post[0] == fact.role]
-    yield {_in_year(post_terms, year) for post_terms in term_lists} - {None}
-    yield {term.holder for term in calendar[fact.role, fact.target]}
+    described_fact, year = step
+    yield {
+        _in_year(terms, year)
+        for (role, _), terms in calendar.items()
+        if role == described_fact.role
+    } - {None}
+    role_and_target = described_fact.role, described_fact.target
+    yield {term.holder for term in calendar[role_and_target]}
 
 
 def _problem(
@@ -326,36 +328,37 @@ def _problem(
     Each description counts: without its object, or without its year, it fits entities that
     lead to several answers.
     """
-    calendar: Calendar = {}
-    facts_by_holder: dict[int, Terms] = {}
+    calendar, facts_by_holder = defaultdict(list), defaultdict(list)
     for fact in facts:
-        calendar.setdefault((fact.role, fact.target), []).append(fact)
-        facts_by_holder.setdefault(fact.holder, []).append(fact)
-    least_count_of_last = FEWER.get(kind, LEAST_OF_LAST)
+        calendar[fact.role, fact.target].append(fact)
+        facts_by_holder[fact.holder].append(fact)
     for _ in range(TRIES):
-        fact = rng.choice(facts)
-        if not (details := _details(rng, kind, facts, fact)):
+        asked_fact = rng.choice(facts)
+        if not (details := _details(rng, kind, facts, asked_fact)):
             continue
 
         def answers(entities: set, later: list[Step]) -> set[str]:
-            for described_fact, year in later:
-                posts = [(described_fact.role, entity) for entity in entities]
-                term_lists = [calendar.get(post, []) for post in posts]
+            for (_, role, *_), year in later:
+                term_lists = [calendar.get((role, entity), []) for entity in entities]
                 entities = {_in_year(terms, year) for terms in term_lists}
-            term_lists = [calendar.get((fact.role, entity), []) for entity in entities]
+            posts = [(asked_fact.role, entity) for entity in entities]
+            term_lists = [calendar.get(post, []) for post in posts]
             return {answer_of(kind, details, terms) for terms in term_lists} - {None}
 
         def counts(step: Step, later: list[Step]) -> bool:
-            fits = _fits(calendar, step)
-            least = LEAST if later else least_count_of_last
-            # No fact is in the question twice.
-            is_new = step[0].target != details.get("other_target")
-            return is_new and all(len(answers(fit, later)) >= least for fit in fits)
+            if step[0].target == details.get("other_target"):
+                return False  # no fact is in the question twice
+            least_answer_count = LEAST if later else FEWER.get(kind, LEAST_OF_LAST)
+            return all(
+                len(answers(fitting_entities, later)) >= least_answer_count
+                for fitting_entities in _fits(calendar, step)
+            )
 
-        description_steps = _way(rng, facts_by_holder, fact.target, hops, counts)
-        labels = answers({fact.target}, [])
-        if labels and description_steps is not None:
-            return _tell_question(description_steps, kind, details, fact), labels.pop()
+        description_steps = _way(rng, facts_by_holder, asked_fact.target, hops, counts)
+        right_answers = answers({asked_fact.target}, [])
+        if right_answers and description_steps is not None:
+            question = _tell_question(description_steps, kind, details, asked_fact)
+            return question, right_answers.pop()
     return None
 
 
@@ -375,15 +378,12 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     question_type = QUESTION_TYPES[index % len(QUESTION_TYPES)]
     sorting_name = tuple(SORTINGS)[index % len(SORTINGS)]
     graph_name = tuple(GRAPHS)[(index + index // 24) % len(GRAPHS)]
-    pairs = GRAPHS[graph_name](rng, knobs["pairs"])
-    facts = facts_of(rng, pairs, knobs["descriptions"])
+    node_pairs = GRAPHS[graph_name](rng, knobs["pairs"])
+    facts = facts_of(rng, node_pairs, knobs["descriptions"])
     if not facts:
         return None
-    if not (
-        question_and_answer := _problem(
-            rng, facts, question_type, knobs["descriptions"]
-        )
-    ):
+    question_and_answer = _problem(rng, facts, question_type, knobs["descriptions"])
+    if not question_and_answer:
         return None
     question, answer = question_and_answer
     if sort_key := SORTINGS[sorting_name]:
@@ -391,8 +391,7 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     else:
         rng.shuffle(facts)
     facts_text = "\n".join(
-        TEXTS["fact"].format(who=holder, role=role, target=target, start=start, end=end)
-        for holder, role, target, start, end in facts
+        TEXTS["fact"].format(who=fact.holder, **fact._asdict()) for fact in facts
     )
     prompt_parts = [TEXTS["introduction"], facts_text, TEXTS["instruction"], question]
     return {
@@ -406,17 +405,21 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
 
 
 def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str:
-    """Return the descriptions, of X1, X2 …, and the question."""
+    """Return the descriptions of X1, X2 …, each by the one before, and the question."""
     target_name = f"E{way[0][0].target if way else fact.target}"
     sentences = []
     for description_number, (described_fact, year) in enumerate(way, 1):
-        description_slots = {
-            "name": f"X{description_number}",
-            "role": described_fact.role,
-            "target": target_name,
-            "year": year,
-        }
-        sentences.append(TEXTS["description"].format(**description_slots))
-        target_name = f"X{description_number}"
-    question_slots = {"role": fact.role, "target": target_name, **details}
-    return " ".join([*sentences, TEXTS["questions"][kind].format(**question_slots)])
+        described_name = f"X{description_number}"
+        sentences.append(
+            TEXTS["description"].format(
+                name=described_name,
+                role=described_fact.role,
+                target=target_name,
+                year=year,
+            )
+        )
+        target_name = described_name
+    question_text = TEXTS["questions"][kind].format(
+        role=fact.role, target=target_name, **details
+    )
+    return " ".join([*sentences, question_text])
