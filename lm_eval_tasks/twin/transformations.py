@@ -37,26 +37,23 @@ class Survey(NamedTuple):
 
     @classmethod
     def of(cls, rows: Iterable[dict]) -> Survey:
-        """Return the years and names of rows."""
+        """Return the years and names of rows; a vintage is a type and whether it has eras."""
         years_by_vintage, answer_years_by_vintage = defaultdict(set), defaultdict(set)
-        names = set()
+        label_names = set()
         for row in rows:
             story, label = _story(row.get("prompt", row["question"])), row.get("label")
             year_pattern = _BARE_YEAR if "prompt" in row else _pattern(story)
-            years_by_vintage[_vintage(row, story)] |= {*_years(story, year_pattern)}
-            answer_years_by_vintage[_vintage(row, story)] |= {
-                *_years(f"{story} {label}", year_pattern)
-            }
-            names |= (
-                {*_names(label)} if year_pattern is not _BARE_YEAR and label else set()
-            )
-        for (_, has_eras), year_set in [
-            *years_by_vintage.items(),
-            *answer_years_by_vintage.items(),
-        ]:
-            if has_eras and year_set:  # few rows, whose years lie far apart
-                year_set |= {*range(min(year_set), max(year_set))}
-        return cls(years_by_vintage, answer_years_by_vintage, names)
+            vintage = _vintage(row, story)
+            years_by_vintage[vintage].update(_years(story, year_pattern))
+            answer_years = _years(f"{story} {label}", year_pattern)
+            answer_years_by_vintage[vintage].update(answer_years)
+            if label and year_pattern is not _BARE_YEAR:
+                label_names.update(_names(label))
+        for years_of_vintages in (years_by_vintage, answer_years_by_vintage):
+            for (_, has_eras), years in years_of_vintages.items():
+                if has_eras and years:  # few rows, whose years lie far apart
+                    years.update(range(min(years), max(years)))
+        return cls(years_by_vintage, answer_years_by_vintage, label_names)
 
 
 Transformation = Callable[[dict, Survey, Random], Twin | str]
@@ -100,14 +97,15 @@ def _story(text: str) -> str:
 
 def _edit(text: str, change: Callable[[str], str]) -> str:
     """Return a text that is changed in all parts but those that say how to answer."""
-    text_parts, fixed_end = [], 0
+    edited_parts, fixed_end = [], 0
     for fixed_match in _FIXED.finditer(text):
-        text_parts += [change(text[fixed_end : fixed_match.start()]), fixed_match[0]]
+        edited_parts += [change(text[fixed_end : fixed_match.start()]), fixed_match[0]]
         fixed_end = fixed_match.end()
-    return "".join([*text_parts, change(text[fixed_end:])])
+    return "".join([*edited_parts, change(text[fixed_end:])])
 
 
 def _vintage(row: dict, story: str) -> tuple:
+    """Return the type of a question, and whether it names eras."""
     return row.get("question_type"), bool(_ERA.search(story))
 
 
@@ -116,6 +114,7 @@ def _pattern(story: str) -> re.Pattern:
 
 
 def _years(text: str, pattern: re.Pattern) -> list[int]:
+    """Return the years that a pattern finds in a text."""
     return [int(year_match["year"]) for year_match in pattern.finditer(text)]
 
 
@@ -144,40 +143,53 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
     By a multiple of 4, or of 28 beside a weekday, each day is a day of the new year.
     """
     story, label = _story(row["question"]), row["label"]
-    story_pattern = label_pattern = _pattern(story)
-    if story_pattern is _YEAR and _ASKS_YEAR.search(story):
-        label_pattern = _BARE_YEAR
-    story_years = _years(story, story_pattern)
-    label_years = _years(label, label_pattern)
-    all_years = story_years + label_years
+    story_year_pattern = label_year_pattern = _pattern(story)
+    if story_year_pattern is _YEAR and _ASKS_YEAR.search(story):
+        label_year_pattern = _BARE_YEAR
+    story_years = _years(story, story_year_pattern)
+    label_years = _years(label, label_year_pattern)
     if re.search(r"\bBCE?\b", story + label):
         return "a year BC"
     if not story_years:
         return "no year"
-    has_other_number = _LONG_NUMBER.search(story_pattern.sub(" ", story))
-    if _BARE_YEAR.search(label_pattern.sub(" ", label)):
-        has_other_number = has_other_number or not _ASKS_COUNT.search(row["question"])
-    if has_other_number:
+    label_left = label_year_pattern.sub(" ", label)
+    if _LONG_NUMBER.search(story_year_pattern.sub(" ", story)) or (
+        _BARE_YEAR.search(label_left) and not _ASKS_COUNT.search(row["question"])
+    ):
         return "another number that may be a year"
-    year_step = 28 if _WEEKDAY.search(story + label) else 4
-    vintage = _vintage(row, story)
-    has_days = story_pattern is _YEAR or re.search(rf"\b{_MONTH}|\d[-/]\d", story)
-    year_range = range(min(all_years) - 1, max(all_years) + 2)
+    all_years, vintage = story_years + label_years, _vintage(row, story)
     shifts = [
         shift
-        for shift in (year_step * factor for factor in range(-5, 6) if factor)
+        for shift in _shifts_of_days(story, label, all_years)
         if {year + shift for year in story_years} <= survey.years[vintage]
+        and {year + shift for year in label_years} <= survey.answers[vintage]
         # Those of the mirror image, too.
-        and {year + factor * shift for year in label_years for factor in (1, 2)}
-        <= survey.answers[vintage]
-        and (not has_days or all(isleap(x) == isleap(x + shift) for x in year_range))
+        and {year + 2 * shift for year in label_years} <= survey.answers[vintage]
     ]
     if not shifts:
         return NO_ROOM
     shift = choose(rng, _as_many_carries(shifts, all_years, 10))
-    moved_text = _edit(row["question"], lambda text: _moved(text, shift, story_pattern))
-    right, mirror = (_moved(label, factor * shift, label_pattern) for factor in (1, 2))
-    return Twin(row | {"question": moved_text, "label": right}, "label", mirror)
+    right_label = _moved(label, shift, label_year_pattern)
+    mirror_label = _moved(label, 2 * shift, label_year_pattern)
+    moved_question = _edit(
+        row["question"], lambda text: _moved(text, shift, story_year_pattern)
+    )
+    moved_row = row | {"question": moved_question, "label": right_label}
+    return Twin(moved_row, "label", mirror_label)
+
+
+def _shifts_of_days(story: str, label: str, years: list[int]) -> list[int]:
+    """Return by how many years a text can move, if each day it names stays a day."""
+    least_shift = 28 if _WEEKDAY.search(story + label) else 4
+    shifts = [factor * least_shift for factor in range(-5, 6) if factor]
+    if _pattern(story) is not _YEAR and not re.search(rf"\b{_MONTH}|\d[-/]\d", story):
+        return shifts
+    near_years = range(min(years) - 1, max(years) + 2)
+    return [
+        shift
+        for shift in shifts
+        if all(isleap(year) == isleap(year + shift) for year in near_years)
+    ]
 
 
 def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int]:
@@ -192,26 +204,22 @@ def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int
 def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     """Move the year of a question on months by centuries, within 1000 to 2019."""
     (label,) = row["answer"]
-    told_years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
+    question_and_label_years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
     shifts = [
-        century_shift
-        for century_shift in range(-1000, 1001, 100)
-        if century_shift
-        and all(1000 <= year + century_shift <= 2019 for year in told_years)
-        if 1000 <= told_years[-1] + 2 * century_shift <= 2019
+        shift
+        for shift in range(-1000, 1001, 100)
+        if shift
+        and all(1000 <= year + shift <= 2019 for year in question_and_label_years)
+        and 1000 <= question_and_label_years[-1] + 2 * shift <= 2019
     ]
-    if len(told_years) != 2 or not shifts:
+    if len(question_and_label_years) != 2 or not shifts:
         return NO_ROOM
-    century_shift = choose(rng, _as_many_carries(shifts, told_years, 1000))
-    moved_question = _moved(row["question"], century_shift, _MONTH_AND_YEAR)
-    right_label, mirror_label = (
-        [_moved(label, factor * century_shift, _MONTH_AND_YEAR)] for factor in (1, 2)
-    )
-    return Twin(
-        row | {"question": moved_question, "answer": right_label},
-        "answer",
-        mirror_label,
-    )
+    shift = choose(rng, _as_many_carries(shifts, question_and_label_years, 1000))
+    moved_question = _moved(row["question"], shift, _MONTH_AND_YEAR)
+    right_label = [_moved(label, shift, _MONTH_AND_YEAR)]
+    mirror_label = [_moved(label, 2 * shift, _MONTH_AND_YEAR)]
+    moved_row = row | {"question": moved_question, "answer": right_label}
+    return Twin(moved_row, "answer", mirror_label)
 
 
 # ------------------------------------------------------------------ dates of a project
@@ -267,106 +275,116 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
 
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
-    whole_text, speech = " ".join([*row["dialogue"], row["question"]]), defaultdict(str)
+    dialogue_text, speech_by_speaker = " ".join(row["dialogue"]), defaultdict(str)
     for utterance in row["dialogue"]:
         speaker, _, spoken_text = utterance.partition(":")
-        speech[speaker] += f"{spoken_text}\n"
-    zones = _zones(speech)
-    zones_and_question = zones | ({"question": 0} if zones else {})
-    if reason := _unmovable(speech | {"question": row["question"]}, zones_and_question):
+        speech_by_speaker[speaker] += f"{spoken_text}\n"
+    zone_minutes = _zone_minutes(speech_by_speaker)
+    zone_minutes_and_question = zone_minutes | ({"question": 0} if zone_minutes else {})
+    texts = speech_by_speaker | {"question": row["question"]}
+    if reason := _unmovable(texts, zone_minutes_and_question):
         return reason
     start_texts = [row[column] for column in row if column.startswith("project_start")]
-    start_and_end_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
-    if not _hours(row, start_texts) <= _stated_hours(speech, zones):
+    project_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
+    stated_minutes = _stated_minutes(speech_by_speaker, zone_minutes)
+    if not _needed_minutes(row, start_texts) <= stated_minutes:
         return _LOCAL
-    if not start_and_end_years & {*_years(" ".join(row["dialogue"]), _DATE_YEAR)}:
+    if not project_years & {*_years(dialogue_text, _DATE_YEAR)}:
         return "a dialogue without the year"
-    years = start_and_end_years | {*_years(whole_text, _DATE_YEAR)}
-    if max(years) - min(years) > 1:  # a number after a day of the project
+    all_years = project_years | {
+        *_years(f"{dialogue_text} {row['question']}", _DATE_YEAR)
+    }
+    if max(all_years) - min(all_years) > 1:  # a number after a day of the project
         return "another number that may be a year"
-    room = range(STEADY if zones else 1901, 2100)
+    possible_years = {*range(STEADY if zone_minutes else 1901, 2100)}
     shifts = [
-        n for n in (-28, 28) if all(year in room and year + n in room for year in years)
+        shift
+        for shift in (-28, 28)
+        if all_years | {year + shift for year in all_years} <= possible_years
     ]
     if not shifts:
         return NO_ROOM
-    year_shift = choose(rng, shifts)
-
-    def moved(cell: object) -> object:
-        if isinstance(cell, dict):
-            return {cell_key: moved(cell_part) for cell_key, cell_part in cell.items()}
-        if isinstance(cell, list):
-            return [moved(cell_part) for cell_part in cell]
-        return _moved(cell, year_shift, _DATE_YEAR) if isinstance(cell, str) else cell
-
-    moved_columns = {column: moved(row[column]) for column in row if column != "index"}
+    shift = choose(rng, shifts)
+    moved_columns = {
+        column: _moved_cell(row[column], shift) for column in row if column != "index"
+    }
     return Twin(row | moved_columns, "answer", None)
 
 
-def _zones(texts: dict[str, str]) -> dict[str, int]:
+def _moved_cell(cell: object, shift: int) -> object:
+    """Return a cell with the years of its dates moved, in whatever lists and dicts."""
+    if isinstance(cell, dict):
+        return {key: _moved_cell(value, shift) for key, value in cell.items()}
+    if isinstance(cell, list):
+        return [_moved_cell(value, shift) for value in cell]
+    return _moved(cell, shift, _DATE_YEAR) if isinstance(cell, str) else cell
+
+
+def _zone_minutes(texts: dict[str, str]) -> dict[str, int]:
     """Return the minutes that speakers are ahead of GMT, where all they say of it is sure.
 
     That is a sentence with an offset, and with a place whose clocks have it. Such clocks
     show the same 28 years later, as daylight saving begins and ends by the weekday.
     """
-    zones_by_speaker = {}
+    minutes_by_speaker = {}
     for speaker, spoken_text in texts.items():
-        speaker_offsets = set()
+        offsets_of_speaker = set()
         for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", spoken_text)):
             offsets_of_places = [
-                place_offsets
-                for place_offsets, places_pattern in PLACES
+                offsets
+                for offsets, places_pattern in PLACES
                 if places_pattern.search(sentence)
             ]
             for offset in _ZONE.findall(sentence):
                 is_sure = len(offsets_of_places) == 1 and offset in offsets_of_places[0]
-                speaker_offsets.add(offset if is_sure else None)
-        if len(speaker_offsets) == 1 and None not in speaker_offsets:
-            zones_by_speaker[speaker] = minutes_of(*speaker_offsets)
-    return zones_by_speaker
+                offsets_of_speaker.add(offset if is_sure else None)
+        if len(offsets_of_speaker) == 1 and None not in offsets_of_speaker:
+            minutes_by_speaker[speaker] = minutes_of(*offsets_of_speaker)
+    return minutes_by_speaker
 
 
 def minutes_of(clock: str) -> int:
     """Return the minutes of a clock, or of an offset from GMT."""
-    hours, _, minutes = clock.strip("-+").partition(":")
-    return (int(hours or 0) * 60 + int(minutes or 0)) * (-1 if clock[:1] == "-" else 1)
+    hours_text, _, minutes_text = clock.strip("-+").partition(":")
+    total_minutes = int(hours_text or 0) * 60 + int(minutes_text or 0)
+    return -total_minutes if clock[:1] == "-" else total_minutes
 
 
 def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
     """Return why texts of speakers cannot move; clocks may be local beside a zone."""
     for reason, pattern in _UNMOVABLE.items():
         for speaker, spoken_text in texts.items():
-            rest_of_text = _SURE.sub(" ", _DATE_YEAR.sub(" ", spoken_text))
-            if pattern.search(rest_of_text) and not (
-                reason is _LOCAL and speaker in zones
-            ):
+            unsure_text = _SURE.sub(" ", _DATE_YEAR.sub(" ", spoken_text))
+            is_known_zone = reason is _LOCAL and speaker in zones
+            if pattern.search(unsure_text) and not is_known_zone:
                 return reason
     return None
 
 
-def _hours(row: dict, start: list[str]) -> set[int]:
-    """Return the times in GMT that a project depends on: of its start and its agents."""
-    times = {minutes_of(clock) for clock in re.findall(_CLOCK, " ".join(start))}
+def _needed_minutes(row: dict, start: list[str]) -> set[int]:
+    """Return the minutes of the day, in GMT, that a project's start and agents have."""
+    minutes_of_day = {
+        minutes_of(clock) for clock in re.findall(_CLOCK, " ".join(start))
+    }
     for agent_constraints in (row.get("agent_constraints_gmt") or {}).values():
-        times |= {
-            int(60 * hour) % 1440
-            for hour in agent_constraints.get("working_hours") or ()
-        }
-    return times
+        working_hours = agent_constraints.get("working_hours") or ()
+        minutes_of_day |= {int(60 * hour) % 1440 for hour in working_hours}
+    return minutes_of_day
 
 
-def _stated_hours(texts: dict[str, str], zones: dict[str, int]) -> set[int]:
-    """Return the times in GMT that speakers name."""
-    times = set()
+def _stated_minutes(texts: dict[str, str], zones: dict[str, int]) -> set[int]:
+    """Return the minutes of the day, in GMT, that speakers name; zones are minutes."""
+    minutes_of_day = set()
     for speaker, spoken_text in texts.items():
         gmt_texts = [sure_match[0] for sure_match in _SURE.finditer(spoken_text)]
         gmt_clocks = re.findall(_CLOCK, " ".join(gmt_texts))
-        times |= {minutes_of(clock) % 1440 for clock in gmt_clocks}
-        local_clocks = (
-            re.findall(_CLOCK, _SURE.sub(" ", spoken_text)) if speaker in zones else []
-        )
-        times |= {(minutes_of(clock) - zones[speaker]) % 1440 for clock in local_clocks}
-    return times
+        minutes_of_day |= {minutes_of(clock) % 1440 for clock in gmt_clocks}
+        if speaker in zones:
+            local_clocks = re.findall(_CLOCK, _SURE.sub(" ", spoken_text))
+            minutes_of_day |= {
+                (minutes_of(clock) - zones[speaker]) % 1440 for clock in local_clocks
+            }
+    return minutes_of_day
 
 
 # -------------------------------------------------------------------- names exchanged
@@ -378,18 +396,21 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Exchange two names in a question whose label is made of names from it."""
     story, label = _story(row["question"]), row["label"]
     answer_names = _names(label)
-    names = [name for name in sorted(survey.names) if re.search(rf"\b{name}\b", story)]
-    name_kind = (
-        _kind(answer_names[0]) if answer_names else max(map(_kind, names), default=None)
+    story_names = [x for x in sorted(survey.names) if re.search(rf"\b{x}\b", story)]
+    kind_of_name = (
+        _kind(answer_names[0])
+        if answer_names
+        else max(map(_kind, story_names), default=None)
     )
-    names = [name for name in names if _kind(name) == name_kind]
-    is_made_of_names = {*answer_names} <= {*names} and (answer_names or "[]" in label)
-    if len(names) < 2 or not is_made_of_names or "alphabet" in story:
+    story_names = [name for name in story_names if _kind(name) == kind_of_name]
+    is_made_of_names = {*answer_names} <= {*story_names} and (
+        answer_names or "[]" in label
+    )
+    if len(story_names) < 2 or not is_made_of_names or "alphabet" in story:
         return "no names to exchange"
-    draw_exchange = (
-        _exchange_places if re.search(r"\bordered", label) else _exchange_members
-    )
-    exchanged_pair, mirror_pairs = draw_exchange(answer_names, names, rng)
+    is_ordered = re.search(r"\bordered", label)
+    draw_exchange = _exchange_places if is_ordered else _exchange_members
+    exchanged_pair, mirror_pairs = draw_exchange(answer_names, story_names, rng)
     exchanged_question = _edit(
         row["question"], lambda text: _exchanged(text, *exchanged_pair)
     )
@@ -400,27 +421,21 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     mirror_label = (
         _exchanged(right_label, *choose(rng, mirror_pairs)) if mirror_pairs else None
     )
-    return Twin(
-        row | {"question": exchanged_question, "label": right_label},
-        "label",
-        mirror_label,
-    )
+    exchanged_row = row | {"question": exchanged_question, "label": right_label}
+    return Twin(exchanged_row, "label", mirror_label)
 
 
 def _names(label: str) -> list[str]:
-    """Return the names that a label of fields is made of."""
+    """Return the names in the first field of a label; it may be one or a list."""
     label_fields = json.loads(label) if label[:2] == '{"' else ast.literal_eval(label)
-    answer = next(iter(label_fields.values()), None)
-    answer_texts = [
-        str(name) for name in (answer if isinstance(answer, list) else [answer])
-    ]
-    name_texts = [
-        text
-        for text in answer_texts
-        if _NAME.fullmatch(text) and not _WEEKDAY.fullmatch(text)
-    ]
+    first_value = next(iter(label_fields.values()), None)
+    names = map(str, first_value if isinstance(first_value, list) else [first_value])
     return [
-        name for name in name_texts if name not in ("equal", "unanswerable", "None")
+        name
+        for name in names
+        if _NAME.fullmatch(name)
+        and not _WEEKDAY.fullmatch(name)
+        and name not in ("equal", "unanswerable", "None")
     ]
 
 
@@ -436,30 +451,24 @@ Exchange = tuple[tuple[str, str], list[tuple[str, str]]]
 
 def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchange:
     """Return two names, and those as far apart in the order that they leave."""
-    most_distance = max(1, len(order) - 2)  # so that another pair is as far apart
+    largest_distance = max(1, len(order) - 2)  # so that another pair is as far apart
     place_pairs = [
-        place_pair
-        for place_pair in combinations(range(len(order)), 2)
-        if place_pair[1] - place_pair[0] <= most_distance
+        (left, right)
+        for left, right in combinations(range(len(order)), 2)
+        if right - left <= largest_distance
     ]
     if not place_pairs:
         return _exchange_members(order, names, rng)
-    first_place, last_place = choose(rng, place_pairs)
-    right_order = [*order]
-    right_order[first_place], right_order[last_place] = (
-        order[last_place],
-        order[first_place],
-    )
-    equally_far_pairs = [
-        place_pair
-        for place_pair in place_pairs
-        if place_pair[1] - place_pair[0] == last_place - first_place
-        and place_pair != (first_place, last_place)
+    left_place, right_place = choose(rng, place_pairs)
+    exchanged_order = [*order]
+    exchanged_order[left_place] = order[right_place]
+    exchanged_order[right_place] = order[left_place]
+    mirror_pairs = [
+        (exchanged_order[left], exchanged_order[right])
+        for left, right in place_pairs
+        if right - left == right_place - left_place and left != left_place
     ]
-    return (order[first_place], order[last_place]), [
-        (right_order[place], right_order[farther_place])
-        for place, farther_place in equally_far_pairs
-    ]
+    return (order[left_place], order[right_place]), mirror_pairs
 
 
 def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exchange:
@@ -496,50 +505,50 @@ _YEAR_OF_FACT = re.compile(  # after a word or a sign of time, and written in fu
 def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
-    present_names, answers = (
-        {*_ENTITY.findall(text)} for text in (row["prompt"] + story, label)
-    )
-    rest_of_text = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
-    if re.search(r"\d|\bleap\b", rest_of_text) or _IN_WORDS.search(rest_of_text):
+    present_names = {*_ENTITY.findall(row["prompt"] + story)}
+    answer_names = {*_ENTITY.findall(label)}
+    text_left = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
+    if re.search(r"\d|\bleap\b", text_left) or _IN_WORDS.search(text_left):
         return "another number that may be a name or a year"
     replacements = _replacements({*_ENTITY.findall(story)}, present_names, rng)
-    if not answers <= replacements.keys():
+    if not answer_names <= replacements.keys():
         return "too few absent names"
-    usual, label_years = set().union(*survey.years.values()), _years(label, _BARE_YEAR)
-    edge_years = [*_years(story, _YEAR_OF_FACT), *label_years]
-    edge_years = [min(edge_years), max(edge_years)] if edge_years else []
-    possible_years = range(min(usual, default=0), max(usual, default=0) + 1)
+    label_years = _years(label, _BARE_YEAR)
+    all_years = {*_years(story, _YEAR_OF_FACT), *label_years}
+    usual_years = set().union(*survey.years.values()) or {0}
+    possible_years = {*range(min(usual_years), max(usual_years) + 1)}
     shifts = [
         shift
         for shift in range(-9, 10)
-        if shift and all(year + shift in possible_years for year in edge_years)
+        if shift and {year + shift for year in all_years} <= possible_years
     ]
     if label_years and not shifts:
         return NO_ROOM
-    year_shift = choose(rng, shifts or [0])
+    shift = choose(rng, shifts or [0])
 
     def named(text: str, replacements: dict[str, str] = replacements) -> str:
         return _ENTITY.sub(lambda match: replacements.get(match[0], match[0]), text)
 
     def change(text: str) -> str:
-        return named(_moved(text, year_shift, _YEAR_OF_FACT))
+        return named(_moved(text, shift, _YEAR_OF_FACT))
 
-    edits = {column: _edit(row[column], change) for column in ("prompt", "question")}
-    if (row["question"] in row["prompt"]) != (edits["question"] in edits["prompt"]):
+    edited = {column: _edit(row[column], change) for column in ("prompt", "question")}
+    if (row["question"] in row["prompt"]) != (edited["question"] in edited["prompt"]):
         return "a question among the sentences on JSON"
-    mirror_names = _replacements(answers, present_names | {*replacements.values()}, rng)
-    moved_label, mirror = (
-        _moved(label, factor * year_shift, _BARE_YEAR) for factor in (1, 2)
-    )
-    mirror = named(mirror, mirror_names) if answers <= mirror_names.keys() else None
-    return Twin(row | edits | {"label": named(moved_label)}, "label", mirror)
+    edited["label"] = named(_moved(label, shift, _BARE_YEAR))
+    taken_names = present_names | {*replacements.values()}
+    mirror_replacements = _replacements(answer_names, taken_names, rng)
+    mirror_label = None
+    if answer_names <= mirror_replacements.keys():
+        mirror_label = named(_moved(label, 2 * shift, _BARE_YEAR), mirror_replacements)
+    return Twin(row | edited, "label", mirror_label)
 
 
 _FARTHEST = 12  # places, so that names are not crowded where others make room
 
 
 def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, str]:
-    """Return an absent name for each name that can have one.
+    """Return an absent name for each used name that can have one, by the used name.
 
     All names keep their digits and their order, as numbers and as texts. Each is drawn
     from three that are near.
@@ -547,37 +556,37 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
     replacements: dict[str, str] = {}
     for letter in "ER":
         used_names = sorted(name for name in used if name[0] == letter)
-        most_digits = max((len(name) - 1 for name in used_names), default=1)
-        greatest_number = max(
-            [99, *(int(name[1:]) + len(used_names) for name in used_names)]
-        )
-        number_range = range(1, min(10**most_digits, greatest_number + 1))
-        order = sorted({f"{letter}{number}" for number in number_range} | {*used_names})
-        room_end, options = len(order), []  # places that leave room for later names
+        ordered_names = _possible_names(letter, used_names)
+        end_place, places_and_choices = len(ordered_names), []
         for used_name in reversed(used_names):
-            own_place = order.index(used_name)
-            near_range = range(
-                max(0, own_place - _FARTHEST), min(room_end, own_place + _FARTHEST + 1)
-            )
-            places_of_length = [
-                place for place in near_range if len(order[place]) == len(used_name)
-            ]
+            used_place = ordered_names.index(used_name)
+            near_end = min(end_place, used_place + _FARTHEST + 1)
             absent_places = [
-                place for place in places_of_length if order[place] not in present
+                place
+                for place in range(max(0, used_place - _FARTHEST), near_end)
+                if len(ordered_names[place]) == len(used_name)
+                and ordered_names[place] not in present
             ]
-            options.append((own_place, absent_places))
-            room_end = max([own_place, *absent_places])
-        place_taken = -1
-        for used_name, (own_place, absent_places) in zip(used_names, reversed(options)):
-            later_places = [place for place in absent_places if place > place_taken]
-            nearest_places = sorted(
-                later_places, key=lambda place: abs(place - own_place)
-            )
-            place_taken = (
-                choose(rng, nearest_places[:3]) if nearest_places else own_place
-            )
-            replacements |= {used_name: order[place_taken]} if nearest_places else {}
+            places_and_choices.append((used_place, absent_places))
+            end_place = max([used_place, *absent_places])  # room for later names
+        taken_place = -1
+        for used_name in used_names:
+            used_place, absent_places = places_and_choices.pop()
+            later_places = [place for place in absent_places if place > taken_place]
+            later_places.sort(key=lambda place: abs(place - used_place))
+            taken_place = choose(rng, later_places[:3]) if later_places else used_place
+            if later_places:
+                replacements[used_name] = ordered_names[taken_place]
     return replacements
+
+
+def _possible_names(letter: str, used_names: list[str]) -> list[str]:
+    """Return the used names and those of a letter and a number, sorted as texts."""
+    most_digits = max((len(name) - 1 for name in used_names), default=1)
+    used_numbers = [int(name[1:]) for name in used_names]
+    largest_number = max(99, max(used_numbers, default=0) + len(used_names))
+    numbers = range(1, min(10**most_digits, largest_number + 1))
+    return sorted({f"{letter}{number}" for number in numbers} | {*used_names})
 
 
 TRANSFORMATIONS: dict[str, Transformation] = {  # by the names in the YAML files
