@@ -22,45 +22,28 @@ from argparse import ArgumentTypeError
 
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.errors import ToolError
-from ..core.families import (
-    all_tasks,
-    configuration,
-    function,
-    is_generated,
-    leaf_tasks,
-    task_files,
-)
-from .offline import make, say_command
+from ..core.families import all_tasks, configuration, function, is_generated, leaf_tasks
+from .offline import make
 from .sources import Source
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Make the pack that the command line names; return the exit status."""
     parser = tool_parser("generate", __doc__)
-    parser.add_argument("folder", type=output_path, metavar="DIR", help="the pack")
     add, default_help = parser.add_argument, "default: %(default)s"
-    seed_option = {"type": whole_number, "required": True, "help": "a whole number"}
+    add("folder", type=output_path, metavar="DIR", help="the pack")
+    add("--gen-seed", "--gen_seed", type=whole_number, required=True, metavar="N")
     rows_help = f"of each task, in equal shares of the levels; {default_help}"
-    add("--gen-seed", "--gen_seed", **seed_option)
     add("--gen-rows", "--gen_rows", type=whole_number, default=100, help=rows_help)
     add("--gen-levels", "--gen_levels", default="1-5", help=default_help)
-    knobs_help = "knobs that are not the level's, such as "
-    knobs_help += """'{"timexnli": {"steps": 3}}'"""
-    json_option = {"type": _json, "default": {}, "metavar": "JSON", "help": knobs_help}
-    add("--gen-knobs", "--gen_knobs", **json_option)
-    add("--tasks", metavar="NAME,...", help="default: all whose rows come from a seed")
-    request = vars(parser.parse_args(arguments))
-    pack_folder, tasks_text = request.pop("folder").resolve(), request.pop("tasks")
-    fresh_tasks = [task for task in all_tasks() if is_generated(task)]
-    names = tasks_text.split(",") if tasks_text else fresh_tasks
+    knobs_help = """other than the level's, such as '{"timexnli": {"steps": 3}}'"""
+    add("--gen-knobs", "--gen_knobs", type=_json, default={}, help=knobs_help)
+    add("--tasks", default="fresh", metavar="NAME,...", help=default_help)
+    options = parser.parse_args(arguments)
+    names = options.tasks.split(",")
     tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
-    if other_tasks := [task for task in tasks if task not in fresh_tasks]:
-        fix = f"name some of {', '.join(fresh_tasks)}"
-        raise ToolError(f"{other_tasks[0]}: is not a fresh task; {fix}")
-    manifest = make(pack_folder, [_source(task, request) for task in tasks])
-    fresh_in_pack = {*fresh_tasks} & manifest.tasks.keys()
-    groups = [group for group in task_files() if {*leaf_tasks(group)} == fresh_in_pack]
-    say_command(pack_folder, groups[:1] or sorted(fresh_in_pack))
+    sources = [_source(task, vars(options)) for task in tasks]
+    make(options.folder.resolve(), sources, names)
     return 0
 
 
@@ -72,11 +55,14 @@ def _json(text: str) -> object:
         raise ArgumentTypeError(f"{text!r:.80} is not JSON") from None
 
 
-def _source(task: str, request: dict) -> Source:
+def _source(task: str, options: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
+    if not is_generated(task):
+        fresh_tasks = ", ".join(filter(is_generated, all_tasks()))
+        raise ToolError(f"{task}: is not a fresh task; name some of {fresh_tasks}")
     config = configuration(task)
     generator = config["dataset_kwargs"]["generator"]
-    settings = sorted((config["metadata"] | request).items())
+    settings = sorted((config["metadata"] | options).items())
     generated = {name: value for name, value in settings if name.startswith("gen_")}
     module = sys.modules[function(config["custom_dataset"]).__module__]
     try:

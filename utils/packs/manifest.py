@@ -41,11 +41,10 @@ class Manifest:
             raise ToolError(f"{symlink}: is a symlink, not of a pack; delete it")
         manifest_path = folder / FILE
         if not manifest_path.is_file():
-            empty_manifest = cls(folder, {}, {})
-            if strangers := empty_manifest.strangers():
+            if strangers := cls(folder, {}, {}).strangers():
                 fault = f"is not a pack and holds {strangers[0]}"
                 raise ToolError(f"{folder}: {fault}; name a new or an empty folder")
-            return empty_manifest
+            return cls(folder, {}, {})
         try:
             content = json.loads(manifest_path.read_bytes())
             data, files = content["data"], content["files"]

@@ -59,20 +59,19 @@ of the data, `temporal-eval offline DIR --check` all.
 |---|--:|---|---|---|---|
 {rows}
 """
-COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {task}"
+COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {tasks}"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Make or check the pack that the command line names; return the exit status."""
     parser = tool_parser("offline", __doc__)
-    add, switch_option = parser.add_argument, {"action": "store_true"}
+    add = parser.add_argument
     add("folder", type=output_path, metavar="DIR", help="the pack")
     add("--tasks", metavar="NAME,...", help="tasks and groups; default: all")
-    source_option = {"action": "append", "default": [], "metavar": "FAMILY=FOLDER"}
-    add("--source", **source_option, help="local files of a family's benchmark")
+    add("--source", action="append", metavar="FAMILY=FOLDER", help="local files")
     partial_help = "take files with fewer or more rows than the benchmark's"
-    add("--allow-partial", **switch_option, help=partial_help)
-    add("--check", **switch_option, help="compare with the manifest")
+    add("--allow-partial", action="store_true", help=partial_help)
+    add("--check", action="store_true", help="compare with the manifest")
     options = parser.parse_args(arguments)
     pack_folder = options.folder.resolve()
     if options.check:
@@ -81,9 +80,8 @@ def main(arguments: list[str] | None = None) -> int:
             say(message)
         return bool(faults)
     task_names = options.tasks.split(",") if options.tasks else []
-    sources = _use_local_files(find_sources(task_names), options.source)
-    manifest = make(pack_folder, sources, options.allow_partial)
-    say_command(pack_folder, task_names or [min(manifest.tasks)])
+    sources = _use_local_files(find_sources(task_names), options.source or [])
+    make(pack_folder, sources, task_names, options.allow_partial)
     return 0
 
 
@@ -95,18 +93,23 @@ def _use_local_files(sources: list[Source], source_options: list[str]) -> list[S
         if family not in family_names or not folder or not Path(folder).is_dir():
             fix = f"give one of {', '.join(family_names)}, '=', and a folder"
             raise ToolError(f"--source {option}: {fix}")
-        for number, source in enumerate(sources):
+        for index, source in enumerate(sources):
             if source.family == family:
                 paths = [*Path(folder).rglob(source.file)]
                 if len(paths) != 1:
                     fault = f"has {len(paths) or 'no'} files {source.file}"
                     raise ToolError(f"{folder}: {fault}; name a folder with one")
-                sources[number] = source._replace(path=paths[0])
+                sources[index] = source._replace(path=paths[0])
     return sources
 
 
-def make(folder: Path, sources: list[Source], allow_partial: bool = False) -> Manifest:
-    """Make a pack of the rows of sources, or go on with one; return its manifest.
+def make(
+    folder: Path,
+    sources: list[Source],
+    tasks_to_run: list[str],
+    allow_partial: bool = False,
+) -> None:
+    """Make a pack of the rows of sources, or go on with one; say how to run it.
 
     ToolError for rows of another seed, size or levels than those in the pack.
     """
@@ -119,35 +122,31 @@ def make(folder: Path, sources: list[Source], allow_partial: bool = False) -> Ma
         raise ToolError(f"{folder}: {fault}") from None
     with lock:
         manifest = Manifest.of(folder)
-        contents = _task_files(manifest, sources)
-        data_names = {f"data/{source.file}" for source in sources}
-        manifest.begin({*contents, README, *data_names})
-        for number, source in enumerate(sources, 1):
+        content_by_file = _task_files(manifest, sources)
+        data_files = {f"data/{source.file}" for source in sources}
+        manifest.begin({*content_by_file, README, *data_files})
+        for source_number, source in enumerate(sources, 1):
             summary = _add_data(manifest, source, allow_partial)
-            say(f"[{number}/{len(sources)}] {source.file}: {summary}")
-        for name, content in (contents | {README: _readme(manifest)}).items():
-            manifest.write(name, [content])
+            say(f"[{source_number}/{len(sources)}] {source.file}: {summary}")
+        content_by_file[README] = _readme(manifest)
+        for file, content in content_by_file.items():
+            manifest.write(file, [content])
         if faults := _differences(manifest):
             raise ToolError(faults[0])
         manifest.complete = True
         manifest.save()
-    return manifest
-
-
-def say_command(folder: Path, tasks: list[str]) -> None:
-    """Say that a pack is made, and how to run it."""
     say(f"{folder} is complete. Run it:")
-    say(COMMAND.format(folder=shlex.quote(str(folder)), task=",".join(tasks)))
+    tasks_text = ",".join(tasks_to_run or [min(manifest.tasks)])
+    say(COMMAND.format(folder=shlex.quote(str(folder)), tasks=tasks_text))
 
 
 def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
     file, entry = f"data/{source.file}", manifest.data.get(source.file)
     given_as = "generated" if source.generated else "upstream"
-    old_digest = None
+    old_digest = manifest.files[file] if entry and manifest.has(file) else None
     if entry:
         source = source._replace(tasks=source.tasks | {*entry["tasks"]})
-        old_digest = manifest.files[file] if manifest.has(file) else None
     if source.path:
         given_as = "local file"
     elif old_digest:
@@ -200,24 +199,24 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     if unknown_tasks := sorted(file_by_task.keys() - task_files().keys()):
         fault = f"this version has no task {unknown_tasks[0]}; make a new pack"
         raise ToolError(f"{manifest.folder}: {fault} in another folder")
-    contents = {LOADER.name: LOADER.read_bytes()}
+    content_by_file = {LOADER.name: LOADER.read_bytes()}
     for name, (yaml_path, config, _) in task_files().items():
         if name in file_by_task:
             stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
             yaml_text = LEAF.format(file=f"{stem}_yaml", data=file_by_task[name])
             if metadata := metadata_by_task[name]:
                 yaml_text += f"metadata: {json.dumps(config['metadata'] | metadata)}\n"
-            contents[f"{name}.yaml"] = yaml_text.encode()
+            content_by_file[f"{name}.yaml"] = yaml_text.encode()
         elif "group" in config and {*leaf_tasks(name)} <= file_by_task.keys():
-            contents[f"{name}.yaml"] = yaml_path.read_bytes()
+            content_by_file[f"{name}.yaml"] = yaml_path.read_bytes()
     families = {scorer(task).family for task in file_by_task}
     families |= {task_files()[task].path.parent.name for task in file_by_task}
-    return contents | _copies(families)
+    return content_by_file | _copies(families)
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
     """Return the files of families, without the suffix by which the harness indexes them."""
-    contents = {}
+    content_by_file = {}
     family_paths = (path for family in families for path in (TASKS / family).rglob("*"))
     for path in [*TASKS.glob("*"), *family_paths]:
         if COPIED.fullmatch(path.name):
@@ -225,19 +224,19 @@ def _copies(families: set[str]) -> dict[str, bytes]:
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
                 text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
-            contents[name] = text.encode()
-    return contents
+            content_by_file[name] = text.encode()
+    return content_by_file
 
 
 def _readme(manifest: Manifest) -> bytes:
     """Return the README of a pack: its command, its tasks, and a table of its data."""
     table_rows = [
-        f"| `data/{data_file}` | {entry['rows']} | `{entry['fingerprint']}` |"
+        f"| `data/{file}` | {entry['rows']} | `{entry['fingerprint']}` |"
         f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
-        for data_file, entry in sorted(manifest.data.items())
+        for file, entry in sorted(manifest.data.items())
     ]
     return README_TEXT.format(
-        command=COMMAND.format(folder=".", task=min(manifest.tasks)),
+        command=COMMAND.format(folder=".", tasks=min(manifest.tasks)),
         tasks=", ".join(f"`{task}`" for task in sorted(manifest.tasks)),
         rows="\n".join(table_rows),
     ).encode()
@@ -257,12 +256,12 @@ def _differences(manifest: Manifest) -> list[str]:
     """Return a line for each file that is not as the manifest says, or not in it."""
     faults = []
     for file in sorted(manifest.files):
-        if not manifest.has(file):
-            is_there = (manifest.folder / file).is_file()
-            fault = (
-                "has another SHA-256 than the manifest" if is_there else "is missing"
-            )
-            faults.append(f"{manifest.folder / file}: {fault}; make the pack again")
+        path = manifest.folder / file
+        if not path.is_file():
+            faults.append(f"{path}: is missing; make the pack again")
+        elif not manifest.has(file):
+            fault = "has another SHA-256 than the manifest"
+            faults.append(f"{path}: {fault}; make the pack again")
     for file in manifest.strangers():
         if file.endswith((".yaml", ".py")) or file.startswith("data/"):
             fault = "is not in the manifest; move it elsewhere"

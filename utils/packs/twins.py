@@ -28,7 +28,7 @@ from ..core.families import all_tasks, configuration, scorer, transformations
 from ..core.files import read_jsonl
 from . import disputed
 from .manifest import Manifest
-from .offline import check, make, say_command
+from .offline import check, make
 from .sources import Source
 
 
@@ -54,10 +54,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = tool_parser("twins", __doc__)
     add = parser.add_argument
     add("folder", type=output_path, metavar="OUT", help="the pack of twins")
-    pack_option = {"type": folder_path, "required": True, "metavar": "PACK"}
-    add("--include_path", **pack_option, help="an offline pack with the public rows")
-    seed_option = {"type": whole_number, "required": True, "metavar": "N"}
-    add("--gen-seed", "--gen_seed", **seed_option, help="a whole number")
+    add("--include_path", type=folder_path, required=True, metavar="PACK")
+    add("--gen-seed", "--gen_seed", type=whole_number, required=True, metavar="N")
     options = parser.parse_args(arguments)
     public = Manifest.of(options.include_path.resolve())
     if pack_faults := check(public.folder):
@@ -73,8 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
         bases_text = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
         fault = "has no row that can have a twin; make a pack with some of"
         raise ToolError(f"{public.folder}: {fault} {bases_text}")
-    manifest = make(options.folder.resolve(), sources)
-    say_command(manifest.folder, [min(source.tasks) for source in sources])
+    names = [min(source.tasks) for source in sources]
+    make(options.folder.resolve(), sources, names)
     return 0
 
 
@@ -115,14 +113,14 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     A twin of which the label changes comes before one of which it stays.
     """
     base, survey = scorer(scorer(task).base), Survey.of(rows)
-    # Question -> digest of the public row that it is a twin of; "public" of public rows.
-    owner_by_question = dict.fromkeys(map(_question, rows), "public")
+    owners = dict.fromkeys(map(_question, rows), "public")
     draws, count_by_reason, newest_list = [], Counter(), [*disputed.LISTS][-1]
     for row, base_doc in zip(rows, documents_of(base.task, rows)):
         digest, row_draws, refusals = base.utils.digest(base_doc).hex(), [], []
+        key = f"{seed}|{digest}"
         is_disputed = disputed.is_in(newest_list, digest)
         for name in [] if is_disputed else transformations(task):
-            twin = _draw(name, row, survey, f"{seed}|{digest}", owner_by_question)
+            twin = _draw(name, row, survey, key, owners)
             if isinstance(twin, str):
                 refusals.append(twin)
                 continue
@@ -131,24 +129,24 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
             row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         if row_draws:
             draws.append(min(row_draws, key=lambda draw: draw.keeps_label))
-            owner_by_question[_question(draws[-1].row)] = digest
+            owners[_question(draws[-1].row)] = key
         else:
             count_by_reason["; ".join(refusals) or "a disputed label"] += 1
     return draws, count_by_reason
 
 
 def _draw(
-    name: str, row: dict, survey: Survey, key: str, owners: dict[str, str]
+    transformation: str, row: dict, survey: Survey, key: str, owners: dict[str, str]
 ) -> Twin | str:
-    """Return a twin that is neither a public row nor the twin of another one, or why not."""
-    for attempt_number in range(_TRIES):
-        rng = Random(f"{name}|{VERSION}|{key}|{attempt_number}")
-        twin_or_refusal = TRANSFORMATIONS[name](row, survey, rng)
-        if isinstance(twin_or_refusal, str):
-            return twin_or_refusal
-        question_owner = owners.get(_question(twin_or_refusal.row))
-        if question_owner is None or key.endswith(question_owner):
-            return twin_or_refusal
+    """Return a twin that is neither a public row nor the twin of another one, or why not.
+
+    `owners`: question of a twin -> key of its public row.
+    """
+    for attempt in range(_TRIES):
+        rng = Random(f"{transformation}|{VERSION}|{key}|{attempt}")
+        twin = TRANSFORMATIONS[transformation](row, survey, rng)
+        if isinstance(twin, str) or owners.get(_question(twin.row), key) == key:
+            return twin
     return "no twin that is no other row"
 
 
