@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--tasks", default="fresh", metavar="NAME,...", help=default_help)
     options = parser.parse_args(arguments)
     names = options.tasks.split(",")
-    tasks = dict.fromkeys(task for name in names for task in leaf_tasks(name))
+    tasks = sorted({task for name in names for task in leaf_tasks(name)})
     sources = [_source(task, vars(options)) for task in tasks]
     make(options.folder.resolve(), sources, names)
     return 0
