@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from statistics import mean
 
@@ -33,45 +35,36 @@ def count_copies(task: str, digest: str) -> int | None:
     return _REPEATED.get(scorer(task).file, {}).get(digest[:_DIGITS], 1)
 
 
+@dataclass(slots=True, eq=False)
 class Document:
     """A document, and what its answers score."""
 
-    __slots__ = "cluster digest errors rows samples scores table unit".split()
-
-    def __init__(self, row: dict) -> None:
-        self.digest: str = row["digest"]
-        self.cluster: str = row["cluster"]
-        self.rows: list[dict] = []  # of its answers, where rows are wanted
-        self.table: object = None  # which has the last of them
-        self.samples: list[str | None] = []  # of its answers, their numbers
-        self.scores: list[dict[str, float]] = []  # of each answer
-        self.errors: list[float] = []  # signed, of each answer with a value in time
-        self.unit = "hours"  # of these errors, or days
+    digest: str
+    cluster: str
+    rows: list[dict] = field(default_factory=list)  # of its answers, where wanted
+    table: object = None  # which has the last of them
+    samples: list[str | None] = field(default_factory=list)  # numbers of its answers
+    scores: list[dict[str, float]] = field(default_factory=list)  # of each answer
+    # Signed, of each answer with a value in time; in hours or days.
+    errors: list[float] = field(default_factory=list)
+    unit: str = "hours"
 
     @property
     def row(self) -> dict:
         """The row of the last answer."""
         return self.rows[-1]
 
-    def takes(self, sample: str | None, repeats: int) -> bool:
-        """Tell whether a document takes one more answer: without a number, or a new one."""
-        if sample is None:
-            return len(self.scores) < repeats
-        return sample not in self.samples
-
     def add(self, row: dict) -> None:
         """Add what one more answer scores."""
-        score_items = row["scores"].items()
-        scores = {metric: score for metric, score in score_items if score is not None}
+        scores = row["scores"].items()
+        scores = {metric: score for metric, score in scores if score is not None}
         self.scores.append(scores)
         self.samples.append(row["sample"])
         if row["value"] and any(metric.startswith("within_") for metric in scores):
-            time_texts = json.loads(row["value"]), json.loads(row["reference"])
-            answer_time, gold_time = map(datetime.fromisoformat, time_texts)
-            self.unit, unit_seconds = (
-                ("hours", 3600) if ":" in time_texts[1] else ("days", 86400)
-            )
-            self.errors.append((answer_time - gold_time).total_seconds() / unit_seconds)
+            times = json.loads(row["value"]), json.loads(row["reference"])
+            answer_time, gold_time = map(datetime.fromisoformat, times)
+            self.unit = "hours" if ":" in times[1] else "days"
+            self.errors.append((answer_time - gold_time) / timedelta(**{self.unit: 1}))
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers; which apply, the document decides."""
@@ -84,41 +77,18 @@ class Document:
         }
 
 
+@dataclass(eq=False)
 class Figures:
     """Counts and scores of some documents of one task."""
 
-    def __init__(self, task: str) -> None:
-        self.task = task
-        self.documents: list[Document] = []
-        self.n = self.answers = 0  # of documents, and of answers to them
-        self.reasons: Counter[str] = Counter()  # of the family's, by answer
-        self.unextracted: Counter[str] = Counter()  # of them, by the published rule
-        self.counts: Counter[str] = Counter()  # of answers that `add` names
-
-    def add(self, document: Document, row: dict) -> None:
-        """Count one more answer, which is the document's last."""
-        if len(document.scores) == 1:
-            self.documents.append(document)
-            self.n += 1
-        self.answers += 1
-        verdict_reason, invalid_reason = row["reason"], row["invalid"]
-        finish_reason = row["finish_reason"]
-        self.reasons[verdict_reason] += 1
-        self.unextracted[verdict_reason] += row["scores"].get("extracted") == 0
-        applies_by_mark = {
-            "changed": row["changed"],  # the harness's log gives other scores
-            "no_instruction": invalid_reason == "no_instruction",
-            "cut_off": invalid_reason == "cut_off",
-            "cut_off_unknown": not (invalid_reason or finish_reason),
-            # Faults, of which an answer may have several; see `score/health.py`.
-            "length": finish_reason == "length",
-            "unended": verdict_reason == "cut_off" and finish_reason != "length",
-            "blank": not row["excerpt"].strip(),
-            "no_system": row["has_system"] is False
-            or invalid_reason == "no_instruction",
-            "silent": not finish_reason,  # nothing says why it ended
-        }
-        self.counts.update(mark for mark, applies in applies_by_mark.items() if applies)
+    task: str
+    documents: list[Document] = field(default_factory=list)
+    n: int = 0  # documents
+    answers: int = 0  # to them
+    reasons: Counter[str] = field(default_factory=Counter)  # the family's, by answer
+    # Of the reasons, how many answers have nothing that the published rule extracts.
+    unextracted: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)  # of answers with a trait
 
     def values(self) -> dict[str, list[float]]:
         """Return metric -> the scores of the documents that it applies to, if any.
@@ -133,6 +103,7 @@ class Figures:
         return {metric: scores for metric, scores in scores_by_metric.items() if scores}
 
 
+@dataclass(eq=False)
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
@@ -141,26 +112,26 @@ class Tally:
     counted and left out. `has_rows`: documents keep the rows of their answers.
     """
 
-    def __init__(
-        self,
-        task: str,
-        *,
-        repeats: int = 1,
-        made: dict | None = None,
-        leave_out: str | None = None,
-        has_rows: bool = False,
-    ) -> None:
-        self.task, self.repeats, self.made = task, repeats, made
-        self.leave_out, self.has_rows = leave_out, has_rows
-        # Documents: with an answer, of these in the list, and beyond the benchmark's rows.
-        self.answered = self.left_out = self.surplus = 0
-        self.all = Figures(task)
-        self.parts: dict[tuple[str, str], Figures] = {}  # (breakdown, value) ->
-        self.constants: Counter[str] = Counter()  # as of `References`
-        self.examples: dict[str, dict] = {}  # reason -> the first row that has it
-        self.digests: Counter[str] = Counter()  # how many documents have each
-        self._documents: dict[Hashable, Document] = {}  # by id, or digest and copy
-        self._unnamed: set[str] = set()  # digests of which an answer has no id
+    task: str
+    repeats: int = 1
+    made: dict | None = None
+    leave_out: str | None = None
+    has_rows: bool = False
+    # Documents: with an answer, of these in the list, and beyond the benchmark's rows.
+    answered: int = 0
+    left_out: int = 0
+    surplus: int = 0
+    constants: Counter[str] = field(default_factory=Counter)  # as of `References`
+    # Reason -> the first row that has it; digest -> how many documents have it.
+    examples: dict[str, dict] = field(default_factory=dict)
+    digests: Counter[str] = field(default_factory=Counter)
+    # By id, or digest and copy; digests of which an answer has no id.
+    _documents: dict[Hashable, Document] = field(default_factory=dict)
+    _unnamed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.all = Figures(self.task)
+        self.parts = defaultdict(partial(Figures, self.task))  # by (breakdown, value)
 
     def add(self, row: dict) -> Document | None:
         """Count one more answer; return its document, or None if that is left out.
@@ -169,16 +140,36 @@ class Tally:
         """
         document = self._document(row)
         document.add(row)
+        is_new_document = len(document.scores) == 1
         if self.leave_out and disputed.is_in(self.leave_out, row["digest"]):
-            self.left_out += len(document.scores) == 1
+            self.left_out += is_new_document
             return None
-        self.examples.setdefault(row["reason"], row)
+        reason, invalid, end = row["reason"], row["invalid"], row["finish_reason"]
+        trait_flags = {
+            "changed": row["changed"],  # the harness's log gives other scores
+            "no_instruction": invalid == "no_instruction",
+            "cut_off": invalid == "cut_off",
+            "cut_off_unknown": not (invalid or end),
+            # Faults, of which an answer may have several; see `score/health.py`.
+            "length": end == "length",
+            "unended": reason == "cut_off" and end != "length",
+            "blank": not row["excerpt"].strip(),
+            "no_system": row["has_system"] is False or invalid == "no_instruction",
+            "silent": not end,  # nothing says why it ended
+        }
+        traits = [trait for trait, is_there in trait_flags.items() if is_there]
+        part_keys = [(part, row[part]) for part in BREAKDOWNS if row[part] is not None]
+        for figures in (self.all, *(self.parts[part_key] for part_key in part_keys)):
+            if is_new_document:
+                figures.documents.append(document)
+                figures.n += 1
+            figures.answers += 1
+            figures.reasons[reason] += 1
+            figures.unextracted[reason] += row["scores"].get("extracted") == 0
+            figures.counts.update(traits)
+        self.examples.setdefault(reason, row)
         if self.has_rows:
             document.rows.append(row)
-        self.all.add(document, row)
-        for part_key in ((breakdown, row[breakdown]) for breakdown in BREAKDOWNS):
-            if part_key[1] is not None:
-                self.parts.setdefault(part_key, Figures(self.task)).add(document, row)
         return document
 
     def _document(self, row: dict) -> Document:
@@ -187,30 +178,29 @@ class Tally:
         An id has one document. Without ids, there are as many as the benchmark has rows
         of it: one, where that is not known.
         """
-        digest, doc_id = row["digest"], row["doc_id"]
+        digest, doc_id, sample = row["digest"], row["doc_id"], row["sample"]
         copy_count, doc_keys = count_copies(self.task, digest), [doc_id]
         if doc_id is None:
             self._unnamed.add(digest)
             doc_keys = [(digest, copy_number) for copy_number in range(copy_count or 1)]
         has_all = digest in self._unnamed and self.digests[digest] >= (copy_count or 1)
         for doc_key in doc_keys:
-            document = self._documents.get(doc_key)
-            if document is None and not has_all:
-                self._documents[doc_key] = Document(row)
+            if document := self._documents.get(doc_key):
+                is_new_answer = sample not in document.samples
+                if sample is None:
+                    is_new_answer = len(document.scores) < self.repeats
+                if document.digest == digest and is_new_answer:
+                    return document
+            elif not has_all:
                 self.answered += 1
                 self.digests[digest] += 1
-                self.surplus += (
-                    copy_count is not None and self.digests[digest] > copy_count
-                )
+                self.surplus += self.digests[digest] > (copy_count or math.inf)
+                self._documents[doc_key] = Document(digest, row["cluster"])
                 return self._documents[doc_key]
-            is_same_document = document is not None and document.digest == digest
-            if is_same_document and document.takes(row["sample"], self.repeats):
-                return document
-        ordinal_text = (
-            f"answer {len(doc_keys) + 1}" if len(doc_keys) > 1 else "a second answer"
-        )
-        fix = f"keep {len(doc_keys)}, or number them by 'sample'"
-        raise LineError(f"is {ordinal_text} to {self._name(row)}; {fix}")
+        most = len(doc_keys)
+        answer_text = "a second answer" if most == 1 else f"answer {most + 1}"
+        fix = f"keep {most}, or number them by 'sample'"
+        raise LineError(f"is {answer_text} to {self._name(row)}; {fix}")
 
     def _name(self, row: dict) -> str:
         """Return how messages name a document: by its id, or its digest."""
@@ -240,36 +230,31 @@ class Tally:
         return scorer(self.task).utils.fingerprint(digest_bytes)
 
     def describe_rows(self) -> str:
-        """Return in words whether the documents are the rows of the benchmark.
+        """Return in words whether the documents are the benchmark's, or those of a seed.
 
         A fingerprint is one of all rows, those that are left out included.
         """
-        benchmark_row_count, fingerprint = scorer(self.task).upstream
-        if benchmark_row_count is None:
-            return self._describe_generated_rows()
-        doc_count, digest_count = self.answered, len(self.digests)
-        if self.surplus or doc_count > benchmark_row_count:
-            return _OTHER_ROWS
-        if doc_count < benchmark_row_count:
-            return f"fewer than the benchmark's {benchmark_row_count}"
-        if fingerprint is None:
-            distinct_text = (
-                f", {digest_count} different" if digest_count < doc_count else ""
-            )
-            return f"as many as the benchmark's{distinct_text}"
-        return "the benchmark's" if self.fingerprint == fingerprint else _OTHER_ROWS
-
-    def _describe_generated_rows(self) -> str:
-        """Return in words whether the documents are those that a seed makes."""
+        row_count, fingerprint = scorer(self.task).upstream
+        if row_count is not None:
+            if self.surplus or self.answered > row_count:
+                return _OTHER_ROWS
+            if self.answered < row_count:
+                return f"fewer than the benchmark's {row_count}"
+            if fingerprint is not None:
+                is_right = self.fingerprint == fingerprint
+                return "the benchmark's" if is_right else _OTHER_ROWS
+            if len(self.digests) < self.answered:
+                return f"as many as the benchmark's, {len(self.digests)} different"
+            return "as many as the benchmark's"
         if self.made is None:  # rows do not tell their seed, nor how many it made
             return "made from a seed"
-        seed, seed_row_count = self.made["seed"], self.made["rows"]
-        if self.answered == len(self.digests) < seed_row_count:
-            return f"made from seed {seed}, {self.answered} of its {seed_row_count}"
-        has_right_fingerprint = self.made["fingerprint"] in (None, self.fingerprint)
-        if self.answered == seed_row_count and has_right_fingerprint:
-            return f"made from seed {seed}, all {seed_row_count}"
-        return f"not the {seed_row_count} of seed {seed}"
+        seed, row_count = self.made["seed"], self.made["rows"]
+        if self.answered < row_count:
+            return f"made from seed {seed}, {self.answered} of its {row_count}"
+        is_right = self.made["fingerprint"] in (None, self.fingerprint)
+        if is_right and self.answered == row_count:
+            return f"made from seed {seed}, all {row_count}"
+        return f"not the {row_count} of seed {seed}"
 
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
@@ -279,8 +264,9 @@ def rows_remark(tallies: list[Tally], n: int) -> str | None:
         return None
     if n != sum(benchmark_row_counts):
         return f"{n:,} rows instead of {sum(benchmark_row_counts):,}"
-    has_other_rows = any(tally.describe_rows() == _OTHER_ROWS for tally in tallies)
-    return "other rows than the benchmark's" if has_other_rows else None
+    if _OTHER_ROWS in (tally.describe_rows() for tally in tallies):
+        return "other rows than the benchmark's"
+    return None
 
 
 # ------------------------------------------- several answers to a document
