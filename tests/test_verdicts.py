@@ -18,7 +18,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.files import read_jsonl
 from utils.verdicts import isolate, tables
-from utils.verdicts.isolate import LIMITS, each_apart, judge_file
+from utils.verdicts.isolate import LIMITS, Judging, each_apart
 from utils.verdicts.runs import find_sources
 
 
@@ -137,7 +137,7 @@ def test_what_one_process_takes_or_does_the_others_never_notice(capfd):
     assert "50 MiB" in replies["memory"]["failure"]
     assert "processor time" in replies["time"]["failure"]
     assert "was killed" in replies["kill"]["error"]
-    assert "was killed" in replies["fault"]["error"]
+    assert "ZeroDivisionError" in replies["fault"]["failure"]
 
 
 LARGE = [GOOD | {"doc_id": n, "response": "x" * 2**19} for n in range(4)]
@@ -269,11 +269,13 @@ def test_a_file_that_changes_while_it_is_judged_has_no_table(
 ):
     path = write(tmp_path / "x.jsonl", GOOD)
 
+    reply = Judging.reply
+
     def change(*arguments: object) -> dict:
         write(path, GOOD, {"response": "more"})
-        return judge_file(*arguments)
+        return reply(*arguments)
 
-    monkeypatch.setattr(tables, "judge_file", change)
+    monkeypatch.setattr(Judging, "reply", change)
     fault = "has changed while it was read; run again"
     assert call_score(path)[::2] == (1, f"{path}: {fault}\n")
 

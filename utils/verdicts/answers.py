@@ -36,10 +36,12 @@ SAMPLES_NAME = re.compile(
 )
 LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a number
 # Keys of results that have to be of a type, where they are there.
-_OBJECTS = ("versions", "configs", "n-shot", "results", "config")
-_TEXTS = ("model_name", "chat_template", "system_instruction")
-_RESULTS_TYPES = dict.fromkeys(_OBJECTS, dict | None)
-_RESULTS_TYPES |= dict.fromkeys(_TEXTS, str | None)
+_RESULTS_TYPES = {
+    **dict.fromkeys(
+        ("versions", "configs", "n-shot", "results", "config"), dict | None
+    ),
+    **dict.fromkeys(("model_name", "chat_template", "system_instruction"), str | None),
+}
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
     rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
@@ -106,18 +108,20 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     record: dict = {}
     try:
         record = parse(line)
-        answer_fields = _fields(record, task)
+        fields = _fields(record, task)
     except FamilyError:
         raise
-    except RecursionError:
-        answer_fields = {"fault": "is nested too deeply; fix the line"}
-    except ValueError as error:
-        answer_fields = {"fault": str(error).removeprefix(f"{line.place}: ")}
-    if "task" not in answer_fields:
+    except (ValueError, RecursionError) as error:
+        fault = str(error).removeprefix(f"{line.place}: ")
+        if isinstance(error, RecursionError):
+            fault = "is nested too deeply; fix the line"
         task = record.get("task", task)
         is_task = isinstance(task, str) and task in all_tasks()
-        answer_fields |= {"task": task if is_task else "", "filter": _filter(record)}
-    answer = Answer(line.place, record, number=line.number, **answer_fields)
+        fields = {"fault": fault, "task": task if is_task else ""}
+    filter_name = record.get("filter") if "filtered_resps" in record else None
+    if isinstance(filter_name, str) and filter_name != "none":
+        fields["filter"] = filter_name
+    answer = Answer(line.place, record, number=line.number, **fields)
     responses, endings = answer.response, answer.finish_reason
     if not isinstance(responses, list):
         return [answer]
@@ -136,22 +140,21 @@ def _fields(record: dict, task: str | None) -> dict:
 
     ValueError, with a message for the line's `fault`, where it is no answer to a task.
     """
-    readers = {"filtered_resps": _sample, "custom_id": _batch_output}
-    readers["response"] = _plain
-    record_reader = next((readers[field] for field in readers if field in record), None)
-    if not record_reader:
+    readers = (field for field in _READERS if field in record)
+    if (reader_field := next(readers, None)) is None:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
         )
-    task = record.get("task", task)
-    if record_reader is _batch_output:
-        if not (custom_id_match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
+    task, fields = record.get("task", task), {}
+    if reader_field == "custom_id":
+        if not (id_match := _CUSTOM_ID.fullmatch(str(record["custom_id"]))):
             raise ValueError(
                 f"custom_id {record['custom_id']!r:.80} is not TASK:DOC_ID:HASH; use"
                 " requests made by `temporal-eval export`"
             )
-        task = custom_id_match["task"]
+        task = id_match["task"]
+        fields = {"doc_id": int(id_match["doc_id"]), "doc_hash": id_match["hash"]}
     if not isinstance(task, str) or len(task) > 200:
         raise ValueError(
             "does not name its task; name the file samples_TASK_TIME.jsonl as the harness"
@@ -159,15 +162,15 @@ def _fields(record: dict, task: str | None) -> dict:
         )
     scorer(task)
     _check_types(record, sample=int | str | None, finish_reason=str | None)
-    sample_id = record.get("sample")
-    answer_fields = {"task": task, "finish_reason": record.get("finish_reason")}
-    answer_fields["sample"] = None if sample_id is None else f"{sample_id!s:.200}"
-    return answer_fields | record_reader(record, task)
+    fields |= {"task": task, "finish_reason": record.get("finish_reason")}
+    if record.get("sample") is not None:
+        fields["sample"] = f"{record['sample']!s:.200}"
+    return fields | _READERS[reader_field](record, task)
 
 
-def _sample(record: dict, task: str) -> dict:
+def _sample(record: dict, _: str) -> dict:
     """Return the fields of a sample of the harness; ValueError where a hash is wrong."""
-    responses, is_first_left = _responses(record)
+    fields = _responses(record)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
     prompt = _lone(within(record, "arguments", "gen_args_0", "arg_0"))
     _check_types(record, doc=dict, doc_id=int | str, filter=str | None)
@@ -178,23 +181,17 @@ def _sample(record: dict, task: str) -> dict:
             raise ValueError(f"has no {hashed_field} or no {hashed_field}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
         if record[f"{hashed_field}_hash"] not in map(sha256, spellings):
-            fault = f"{hashed_field}_hash does not recompute"
-            fault += f": the {hashed_field} is not the one that was run"
-            raise ValueError(f"{fault}; {fix}")
-    answer_fields = {
-        field: record.get(field) for field in ("doc_id", "doc", "doc_hash")
-    }
-    answer_fields |= {"response": responses, "is_first": is_first_left}
-    return answer_fields | {"prompt": prompt, "filter": _filter(record)}
+            raise ValueError(
+                f"{hashed_field}_hash does not recompute: the {hashed_field} is not the one"
+                f" that was run; {fix}"
+            )
+    logged_fields = ("doc_id", "doc", "doc_hash")
+    return (
+        fields | {field: record[field] for field in logged_fields} | {"prompt": prompt}
+    )
 
 
-def _filter(record: dict) -> str | None:
-    """Return the filter that a sample names, None for `none`."""
-    name = record.get("filter")
-    return name if isinstance(name, str) and name != "none" else None
-
-
-def _responses(record: dict) -> tuple[str | list[str], bool]:
+def _responses(record: dict) -> dict:
     """Return what a filter left of the responses, and whether it left the first.
 
     Where it left the first of several, they all count.
@@ -203,44 +200,44 @@ def _responses(record: dict) -> tuple[str | list[str], bool]:
     filtered = _lone(_lone(record["filtered_resps"]))
     logged = _lone(record.get("resps"))
     logged = logged if isinstance(logged, list) else [logged]
-    is_first_left, is_several = filtered in (*logged[:1], logged), len(logged) > 1
+    is_first, is_several = filtered in (*logged[:1], logged), len(logged) > 1
     if is_several and filtered == logged[0]:
         filtered = logged
     is_list_left = is_several and filtered and isinstance(filtered, list)
-    responses_left = filtered if is_list_left else [filtered]
-    for response_number, response in enumerate(responses_left, 1):
+    responses = filtered if is_list_left else [filtered]
+    for number, response in enumerate(responses, 1):
         if not isinstance(response, str):
-            fault = f"filtered response {response_number} of {len(responses_left)}"
-            fault += f" is a {type(response).__name__}, not a string"
-            fix = "use a filter that leaves strings, such as take_first"
-            raise ValueError(f"{fault}; {fix}")
-    return responses_left if is_several else filtered, is_first_left
+            raise ValueError(
+                f"filtered response {number} of {len(responses)} is a"
+                f" {type(response).__name__}, not a string; use a filter that leaves"
+                " strings, such as take_first"
+            )
+    return {"response": responses if is_several else filtered, "is_first": is_first}
 
 
-def _batch_output(record: dict, task: str) -> dict:
+def _batch_output(record: dict, _: str) -> dict:
     """Return the fields of an output of a batch, with a fault where it has no answer."""
     if "body" in record and "response" not in record:
         raise ValueError("is a request; give the output of the batch instead")
-    id_match = _CUSTOM_ID.fullmatch(record["custom_id"])
-    fields = {"doc_id": int(id_match["doc_id"]), "doc_hash": id_match["hash"]}
     with suppress(TypeError, LookupError, AttributeError):
-        response_body = record["response"]["body"]
-        choices = response_body["choices"]
+        body = record["response"]["body"]
+        choices = body["choices"]
         is_chat = "message" in choices[0]
-        response_texts = [
+        responses = [
             choice["message"].get("content") if is_chat else choice["text"]
             for choice in choices
         ]
-        if all(isinstance(content, str | None) for content in response_texts):
-            # A refusal, or reasoning that took all the tokens, has no content.
-            fields["response"] = _lone([content or "" for content in response_texts])
-            finish_reasons = [choice.get("finish_reason") for choice in choices]
-            fields["finish_reason"] = _lone(finish_reasons)
-            return fields | {"is_chat": is_chat, "model": response_body.get("model")}
+        finish_reasons = [choice.get("finish_reason") for choice in choices]
+        if all(isinstance(response, str | None) for response in responses):
+            return {
+                # A refusal, or reasoning that took all the tokens, has no content.
+                "response": _lone([response or "" for response in responses]),
+                "finish_reason": _lone(finish_reasons),
+                "is_chat": is_chat,
+                "model": body.get("model"),
+            }
     error_text = json.dumps(record.get("error") or record.get("response"))
-    return fields | {
-        "fault": f"has no answer but {error_text:.200}; send the request again"
-    }
+    return {"fault": f"has no answer but {error_text:.200}; send the request again"}
 
 
 def _plain(record: dict, task: str) -> dict:
@@ -251,15 +248,20 @@ def _plain(record: dict, task: str) -> dict:
     types_by_column = {"response": str, "doc": dict | None}
     types_by_column |= {"doc_id": int | str | None, "doc_hash": str | None}
     _check_types(record, **types_by_column)
-    answer_fields = {column: record.get(column) for column in types_by_column}
-    if answer_fields["doc"] is None and answer_fields["doc_id"] is None:
+    fields = {column: record.get(column) for column in types_by_column}
+    if fields["doc"] is None and fields["doc_id"] is None:
         try:
-            answer_fields["doc"] = document(task, record)
+            fields["doc"] = document(task, record)
         except ValueError as error:
-            fault = "has no 'doc' or 'doc_id', and is not a row"
-            fault += f" of {task} itself ({error}); or name another --task"
-            raise ValueError(fault) from None
-    return answer_fields
+            raise ValueError(
+                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error});"
+                " or name another --task"
+            ) from None
+    return fields
+
+
+# The field by which a kind of line is known -> its reader.
+_READERS = {"filtered_resps": _sample, "custom_id": _batch_output, "response": _plain}
 
 
 def _check_types(record: dict, **types: type | UnionType) -> None:
@@ -303,24 +305,21 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
 
 
 def read_results(path: Path) -> dict:
-    """Return what a results file says; ToolError where it is not one."""
+    """Return what a results file says, with tasks by their names outside of groups.
+
+    ToolError where it is not one.
+    """
     try:
         results = json.loads(path.read_bytes())
-        results = {
-            section_name: _by_task(section) for section_name, section in results.items()
-        }
+        for section_name, section in results.items():
+            if isinstance(section, dict):
+                section = {bare(task): claim for task, claim in section.items()}
+                results[section_name] = section
         _check_types(results, **_RESULTS_TYPES)
     except (ValueError, RecursionError, AttributeError) as error:
         fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
         raise ToolError(f"{path}: {fault}; {fix}") from None
     return results
-
-
-def _by_task(value: object) -> object:
-    """Return a value with tasks by their names outside of groups."""
-    if isinstance(value, dict):
-        return {bare(task_name): task_value for task_name, task_value in value.items()}
-    return value
 
 
 def claims_of(results: dict, task: str) -> dict:

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
-from operator import itemgetter
 from pathlib import Path
 
 from ..core.cli import include_path_option, output_path, whole_number
@@ -36,18 +35,17 @@ def answer_options(parser: ArgumentParser) -> None:
     add, positive_number = parser.add_argument, partial(whole_number, least=1)
     add("--task", help="the task of lines that do not name theirs")
     include_path_option(parser)
-    list_names_text = ", ".join(disputed.LISTS)
-    leave_out_help = f"a list of disputed rows to leave out: {list_names_text}"
-    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=leave_out_help)
+    list_help = f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}"
+    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=list_help)
     cache_help = "where tables of verdicts are kept; default: beside your other caches"
     add("--cache", metavar="DIR", type=output_path, help=cache_help)
     number_args = {"metavar": "N", "type": positive_number}
     workers_help = "files that are judged at a time; default: %(default)s"
     add("--workers", **number_args, default=1, help=workers_help)
     group = parser.add_argument_group("limits of a file; what exceeds one is left out")
-    for limit_name, (default, bound) in LIMITS.items():
+    for option, (default, bound) in LIMITS.items():
         number_args |= {"default": default, "help": f"{bound}; default: %(default)s"}
-        group.add_argument(f"--{limit_name}", **number_args)
+        group.add_argument(f"--{option}", **number_args)
 
 
 # ------------------------------------------------------------------------------ files
@@ -64,69 +62,58 @@ def find_sources(
     sources: dict[tuple[str, Path], Source] = {}
     failures: list[Failure] = []
     for argument in arguments:
-        label, target = _split_name(argument)
-        answer_files, reasons = _files_in(target) if target.is_dir() else ([target], {})
-        if not answer_files and not reasons:
+        splits = [("", "", argument), argument.partition("="), argument.rpartition("=")]
+        existing = (split for split in splits if split[2] and Path(split[2]).exists())
+        label, _, path_text = next(existing, splits[-1])
+        if not path_text:
+            raise ToolError(f"'{argument}': names no file or folder; give PATH")
+        target = Path(path_text)
+        answer_files, faults = _files_in(target) if target.is_dir() else ([target], {})
+        if not answer_files and not faults:
             fix = "run with --log_samples, or name files"
             raise ToolError(f"{target}: has no samples of the pack's tasks; {fix}")
-        for answer_file in answer_files:
-            source = Source(answer_file, target, task, label, None, None)
-            if name_match := SAMPLES_NAME.fullmatch(answer_file.name):
-                log_time = name_match["time"]
-                source = source._replace(place=answer_file.parent, time=log_time)
-                results_path = answer_file.parent / f"results_{log_time}.json"
+        for path in answer_files:
+            source = Source(path, target, task, label, None, None)
+            if name_match := SAMPLES_NAME.fullmatch(path.name):
+                source = source._replace(place=path.parent, time=name_match["time"])
+                results_path = path.parent / f"results_{source.time}.json"
                 if os.path.lexists(results_path):
                     source = source._replace(results_path=results_path)
                 if task is None or name_match["task"] in all_tasks():
                     source = source._replace(task=name_match["task"])
             if source.results_path and (fault := _fault_of_kind(source.results_path)):
-                reasons[source.results_path] = fault
+                faults[source.results_path] = fault
             else:
-                sources.setdefault((label, answer_file.absolute()), source)
-        failures += [
-            Failure(odd_path, label, fault) for odd_path, fault in reasons.items()
-        ]
+                sources.setdefault((label, path.absolute()), source)
+        failures += [Failure(path, label, fault) for path, fault in faults.items()]
     return [*sources.values()], failures
-
-
-def _split_name(argument: str) -> tuple[str, Path]:
-    """Return the name, or "", and the path of `PATH` or `NAME=PATH`; ToolError without."""
-    label, path_text = "", argument
-    if "=" in argument and not Path(argument).exists():
-        label, _, path_text = argument.rpartition("=")
-        if not Path(path_text).exists():
-            label, _, path_text = argument.partition("=")
-    if not path_text:
-        raise ToolError(f"'{argument}': names no file or folder; give PATH")
-    return label, Path(path_text)
 
 
 def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the files of answers that a folder stands for, and what is no run in it."""
-    sample_files, fault_by_path = [], {}
+    samples, faults = [], {}
     for parent, folder_names, file_names in os.walk(folder):  # which follows no links
         folder_names.sort()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
-        samples_in_folder = [
+        paths = [
             Path(parent, match[0]) for match in matches if match["task"] in all_tasks()
         ]
         links = filter(Path.is_symlink, (Path(parent, name) for name in folder_names))
-        for file in (*samples_in_folder, *links):
-            if fault := _fault_of_kind(file):
-                fault_by_path[file] = fault
+        for path in (*paths, *links):
+            if fault := _fault_of_kind(path):
+                faults[path] = fault
             else:
-                sample_files.append(file)
+                samples.append(path)
         if not matches and any(Path(parent).glob("results_*.json")):
-            fault = "has results without samples; run with --log_samples"
-            fault_by_path[Path(parent)] = fault
+            faults[Path(parent)] = "has results without samples; run with --log_samples"
     answer_files = [
-        file
-        for file in sorted(folder.iterdir())
-        if file.name.endswith(SUFFIXES) and file.is_file()
-        if not file.name.startswith(".") and not SAMPLES_NAME.fullmatch(file.name)
+        path
+        for path in sorted(folder.iterdir())
+        if path.name.endswith(SUFFIXES) and path.is_file()
+        if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
     ]
-    return sample_files or answer_files, fault_by_path
+    return samples or answer_files, faults
 
 
 def _fault_of_kind(path: Path) -> str | None:
@@ -151,20 +138,12 @@ class Model:
     remarks: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # on its lines, for a user
     tasks: dict[str, Tally] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)  # lines, by task
 
     @property
     def source(self) -> Source:
         """The file of its first answers."""
         return self.tables[0].source
-
-    @property
-    def refused(self) -> Counter[str]:
-        """How many lines are refused, by task."""
-        refused_by_task: Counter[str] = Counter()
-        for table in self.tables:
-            for task, filter_name, line_count in table.head["refused"]["tasks"]:
-                refused_by_task[task] += line_count * (filter_name == self.filter)
-        return refused_by_task
 
     def entries(self) -> Iterator[tuple[Table, dict]]:
         """Yield what the heads of its tables say of each task through its filter."""
@@ -194,29 +173,30 @@ class Model:
     def read(self, options: Namespace, has_rows: bool) -> None:
         """Read the rows of its tables; refuse second answers in several of them."""
         for table, task_entry in self.entries():
-            task = task_entry["task"]
+            task, refusals = task_entry["task"], table.head["refused"]
             if task not in self.tasks:
                 claims, origin = self.claims(task), None
                 if scorer(task).upstream[0] is None:
                     origin = claims.get("made") or _made(task, options.include_path)
-                repeat_count = claims.get("repeats") or 1
-                tally_args = {
-                    "repeats": repeat_count,
-                    "made": origin,
-                    "has_rows": has_rows,
-                }
-                left_out_list = options.leave_out
-                self.tasks[task] = Tally(task, leave_out=left_out_list, **tally_args)
-            tally, table_refusals = self.tasks[task], table.head["refused"]
-            tally.constants.update(task_entry["constants"])
+                self.tasks[task] = Tally(
+                    task,
+                    repeats=claims.get("repeats") or 1,
+                    made=origin,
+                    leave_out=options.leave_out,
+                    has_rows=has_rows,
+                )
+            self.tasks[task].constants.update(task_entry["constants"])
             for row in table.rows(task, self.filter):
                 try:
-                    if document := tally.add(row):
+                    if document := self.tasks[task].add(row):
                         document.table = table
                 except LineError as error:
-                    table_refusals["tasks"].append([task, self.filter, 1])
-                    if len(table_refusals["lines"]) < MOST_FAULTS:
-                        table_refusals["lines"].append([row["line"], str(error)])
+                    refusals["tasks"].append([task, self.filter, 1])
+                    if len(refusals["lines"]) < MOST_FAULTS:
+                        refusals["lines"].append([row["line"], str(error)])
+        for table in self.tables:
+            for task, filter_name, line_count in table.head["refused"]["tasks"]:
+                self.refused[task] += line_count * (filter_name == self.filter)
 
 
 @cache
@@ -246,84 +226,81 @@ def read_models(
     ToolError where arguments name nothing.
     """
     sources, failures = find_sources(arguments, options.task)
-    tables_by_model: dict[tuple, list[Table]] = defaultdict(list)
+    tables_by_run: dict[tuple, list[Table]] = defaultdict(list)
     for table in make_tables(sources, options, check, output):
-        source, table_fault = table.source, table.head["failure"]
-        if table_fault is None:
-            model_key = (source.label, None if source.label else source.place)
-            tables_by_model[model_key].append(table)
+        source, fault = table.source, table.head["failure"]
+        if fault is None:
+            run_key = (source.label, None if source.label else source.place)
+            tables_by_run[run_key].append(table)
         else:
-            failures.append(Failure(source.path, source.label, table_fault))
-    models = [
-        model for tables in tables_by_model.values() for model in _models_of(tables)
-    ]
+            failures.append(Failure(source.path, source.label, fault))
+    runs = [_models_of(tables) for tables in tables_by_run.values()]
+    models = [model for models_of_run in runs for model in models_of_run]
     name_counts = Counter(model.name for model in models)
     for model in models:
         if name_counts[name := model.name] > 1:
             model.remarks.append(f"{name_counts[name]} runs give the name {name:.150}")
             model.name = f"{name:.150} ({model.source.place})"
         model.read(options, has_rows)
-    reported_sources: set[Source] = set()
-    for model in models:  # those of several filters share tables
-        for table in model.tables:
-            if table.source not in reported_sources:
-                model.messages += _messages(table)
-                reported_sources.add(table.source)
+    for first_model, *_ in runs:  # all filters of a run share its tables
+        for table in first_model.tables:
+            first_model.messages += _messages(table)
     return models, failures
 
 
 def _messages(table: Table) -> Iterator[str]:
     """Yield what a user is told of a file: which lines do not count, and why."""
-    answers_path, refusals = table.source.path, table.head["refused"]
-    for line_number, line_fault in refusals["lines"]:
-        yield f"{answers_path}, line {line_number}: {line_fault}"
+    path, refusals = table.source.path, table.head["refused"]
+    for line_number, fault in refusals["lines"]:
+        yield f"{path}, line {line_number}: {fault}"
     refused_count = sum(line_count for *_, line_count in refusals["tasks"])
-    if unnamed_line_count := refused_count - len(refusals["lines"]):
-        lines_were = "line was" if unnamed_line_count == 1 else "lines were"
-        yield f"{answers_path}: {unnamed_line_count} more {lines_were} refused"
+    if unnamed_count := refused_count - len(refusals["lines"]):
+        lines_were = "line was" if unnamed_count == 1 else "lines were"
+        yield f"{path}: {unnamed_count} more {lines_were} refused"
     if end_fault := table.head["end"]:
-        yield f"{answers_path}: {end_fault}"
+        yield f"{path}: {end_fault}"
 
 
-def _models_of(tables: list[Table]) -> Iterator[Model]:
-    """Yield the model whose tables these are, once for each filter."""
-    fullest_tables, remarks = _latest(tables)
-    first_source = fullest_tables[0].source
-    claimed_names = [
-        table.head["model"] for table in fullest_tables if table.head["model"]
-    ]
-    base_name = first_source.label or (claimed_names or [first_source.default_name])[0]
-    if len(distinct_names := sorted({*claimed_names})) > 1 and not first_source.label:
-        claimed_names_text = ", ".join(distinct_names)
-        remarks.append(f"its results name several models: {claimed_names_text:.200}")
+def _models_of(tables: list[Table]) -> list[Model]:
+    """Return the models whose tables these are, one for each filter.
+
+    Of several runs of a task the fullest counts, of equal ones the last: a run with --limit
+    takes the place of no whole one.
+    """
+    tables_by_run: dict[object, list[Table]] = defaultdict(list)
+    for table in tables:
+        tasks = ", ".join(sorted({entry["task"] for entry in table.head["tasks"]}))
+        is_run = table.source.time and tasks
+        tables_by_run[table.source.place if is_run else table.source, tasks].append(
+            table
+        )
+    fullest_tables, remarks = [], []
+    for (_, tasks), tables_of_run in tables_by_run.items():
+        fullest_tables.append(max(tables_of_run, key=_size_and_time))
+        if len(tables_of_run) > 1:
+            time = fullest_tables[-1].source.time
+            remarks.append(
+                f"{len(tables_of_run)} runs of {tasks}: that of {time} is shown"
+            )
+    source = fullest_tables[0].source
+    claimed_names = [*filter(None, (table.head["model"] for table in fullest_tables))]
+    run_name = source.label or (claimed_names or [source.default_name])[0]
+    if len({*claimed_names}) > 1 and not source.label:
+        names_text = ", ".join(sorted({*claimed_names}))
+        remarks.append(f"its results name several models: {names_text:.200}")
     filters = {
         entry["filter"] for table in fullest_tables for entry in table.head["tasks"]
     }
+    models = []
     for filter_name in sorted(filters, key=str) or [None]:
         is_only_filter = filter_name is None or len(filters) < 2
-        model_name = base_name if is_only_filter else f"{base_name} ({filter_name})"
-        yield Model(model_name[:_LONGEST_NAME], fullest_tables, filter_name, [*remarks])
+        name = run_name if is_only_filter else f"{run_name} ({filter_name})"
+        model = Model(name[:_LONGEST_NAME], fullest_tables, filter_name, [*remarks])
+        models.append(model)
+    return models
 
 
-def _latest(tables: list[Table]) -> tuple[list[Table], list[str]]:
-    """Return the fullest table of each run of a task, and remarks on the others.
-
-    Of equal ones it is the last: a run with --limit takes the place of no whole one.
-    """
-    tables_by_run: dict[object, list[tuple[tuple, Table]]] = defaultdict(list)
-    for table in tables:
-        task_entries, log_time = table.head["tasks"], table.source.time
-        task_names_text = ", ".join(sorted({entry["task"] for entry in task_entries}))
-        is_samples = log_time and task_names_text
-        run_key = (table.source.place if is_samples else table.source, task_names_text)
-        table_rank = sum(entry["documents"] for entry in task_entries), log_time or ""
-        tables_by_run[run_key].append((table_rank, table))
-    fullest_tables, remarks = [], []
-    for (_, task_names_text), ranked_tables in tables_by_run.items():
-        (_, log_time), table = max(ranked_tables, key=itemgetter(0))
-        fullest_tables.append(table)
-        if (run_count := len(ranked_tables)) > 1:
-            remarks.append(
-                f"{run_count} runs of {task_names_text}: that of {log_time} is shown"
-            )
-    return fullest_tables, remarks
+def _size_and_time(table: Table) -> tuple[int, str]:
+    """Return how many documents a table has, and when its answers were logged."""
+    document_count = sum(entry["documents"] for entry in table.head["tasks"])
+    return document_count, table.source.time or ""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 from argparse import Namespace
 from collections import deque
 from collections.abc import Iterator
@@ -20,8 +19,6 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
-
-from tqdm import tqdm
 
 from lm_eval_tasks import VERSION
 
@@ -36,14 +33,13 @@ from ..core.files import (
     sha256_of,
 )
 from .answers import Source, sha256
-from .isolate import LIMITS, ROWS_NAME, Order, each_apart, judge_file
+from .isolate import LIMITS, ROWS_NAME, Judging, each_apart
 
 
 SCHEMA = "temporal-eval verdicts 1"
 HEAD = "run.json"
 # What a verdict depends on beside the code of the pack.
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
-_PATIENCE = 10  # seconds after which a tool in a terminal shows how far it is
 
 
 class Failure(NamedTuple):
@@ -100,29 +96,29 @@ def make_tables(
     place in `output` that is something else's.
     """
     caches_folder = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    tables_folder = output or options.cache or Path(caches_folder, "temporal-eval")
-    remove_leftovers(tables_folder)  # of runs that were killed
+    folder = output or options.cache or Path(caches_folder, "temporal-eval")
+    remove_leftovers(folder)  # of runs that were killed
     tables: dict[Source, Table] = {}
     source_by_place: dict[Path, Source] = {}
-    keys_and_places: dict[Source, tuple[str, Path]] = {}  # of missing tables
+    missing: dict[Source, tuple[str, Path]] = {}  # keys and places of their tables
     for source in sources:
         try:
             key = _key(source, options, check)
         except OSError as error:
-            tables[source] = Table(tables_folder, {"failure": fault_of(error)}, source)
+            tables[source] = Table(folder, {"failure": fault_of(error)}, source)
             continue
-        place = tables_folder / (source.stem if output else key)
         if output:
+            place = folder / source.stem
             _check_place(place, source, key, source_by_place.setdefault(place, source))
         # The cache may be a folder that `score --output` has made.
-        possible_places = (tables_folder / source.stem, tables_folder / key)
+        possible_places = (folder / source.stem, folder / key)
         kept_tables = (read_table(place, source, key) for place in possible_places)
         if table := next(filter(None, kept_tables), None):
             tables[source] = table
         else:
-            keys_and_places[source] = key, place
-    if keys_and_places:
-        new_tables = _judge(keys_and_places, tables_folder, options, check)
+            missing[source] = key, possible_places[0 if output else 1]
+    if missing:
+        new_tables = _judge(missing, folder, options, check)
         tables |= {table.source: table for table in new_tables}
     return [tables[source] for source in sources]
 
@@ -148,10 +144,10 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
 @cache
 def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
-    tool_paths = Path(__file__).parents[1].rglob("*.py")
-    dependency_paths = {*tool_paths, *pack_files(FOLDER), *pack_files(include_path)}
+    code_paths = Path(__file__).parents[1].rglob("*.py")
+    rule_paths = {*code_paths, *pack_files(FOLDER), *pack_files(include_path)}
     file_digests = sorted(
-        f"{file.name} {sha256_of(file)}" for file in dependency_paths if file.is_file()
+        f"{path.name} {sha256_of(path)}" for path in rule_paths if path.is_file()
     )
     library_versions = [platform.python_version_tuple()[:2]]
     for library_name in _LIBRARIES:
@@ -162,19 +158,19 @@ def _rules(include_path: Path) -> str:
 
 def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
     """Raise ToolError where the place for a table is something else's."""
+    table = read_table(place, source)
+    maker = table and table.head["source"]
     if owner != source:
         fault = f"is of {owner.path} and of {source.path}; name another --output"
-        raise ToolError(f"{place}: {fault}")
-    if not place.exists():
-        return
-    existing_table = read_table(place, source)
-    if existing_table is None:
+    elif place.exists() and table is None:
         fix = "move it elsewhere, or name another --output"
-        raise ToolError(f"{place}: is there, and is not a table of score; {fix}")
-    is_same_source = existing_table.head["source"] == os.path.realpath(source.path)
-    if not is_same_source and existing_table.head["key"] != key:
+        fault = f"is there, and is not a table of score; {fix}"
+    elif table and maker != os.path.realpath(source.path) and table.head["key"] != key:
         fix = f"name another --output for {source.path}, or delete it"
-        raise ToolError(f"{place}: was made of {existing_table.head['source']}; {fix}")
+        fault = f"was made of {maker}; {fix}"
+    else:
+        return
+    raise ToolError(f"{place}: {fault}")
 
 
 def _judge(
@@ -183,44 +179,27 @@ def _judge(
     options: Namespace,
     check: type | None,
 ) -> Iterator[Table]:
-    """Yield the tables of files that have none; each file has its key and its place."""
-    queue: deque[Order] = deque()
-    with open_part(folder) as unfinished_folder:
-        for position, source in enumerate(missing):
-            order_folder = unfinished_folder / str(position)
-            order_folder.mkdir()
-            queue.append(Order(source, order_folder, options, check))
-        bar_keys = {"unit": " files", "delay": _PATIENCE, "leave": False}
-        with tqdm(total=len(queue), disable=None, **bar_keys) as progress_bar:
-            for order, reply in each_apart(judge_file, queue, options, check):
-                yield _finish(order, reply, *missing[order.source])
-                progress_bar.update()
-
-
-def _finish(order: Order, reply: dict, key: str, place: Path) -> Table:
-    """Write the head of a table and put it in its place; return it."""
-    source, rows_folder = order.source, order.folder
-    if key != _key(source, order.options, order.check):
-        reply = {"error": "has changed while it was read; run again"}
-    if "error" in reply:  # which the next run may not have
-        return Table(rows_folder, {"failure": reply["error"]}, source)
-    head_defaults = {
-        "schema": SCHEMA,
-        "key": key,
-        "pack": VERSION,
-        "source": os.path.realpath(source.path),
-        "model": None,
-        "refused": {"lines": [], "tasks": []},
-        "end": None,
-        "failure": None,
-        "tasks": [],
-    }
-    head_json = json.dumps(head_defaults | reply, indent=1)
-    (rows_folder / HEAD).write_text(head_json, encoding="utf-8")
-    if not read_table(place, source, key):  # by another process
-        replaced_table_place = rows_folder.with_name(f"{rows_folder.name}-old")
-        with suppress(FileNotFoundError):
-            place.rename(replaced_table_place)
-        rows_folder.rename(place)
-        shutil.rmtree(replaced_table_place, ignore_errors=True)
-    return read_table(place, source)
+    """Yield the tables of files that have none, each with its key and at its place."""
+    with open_part(folder) as part_folder:
+        queue: deque[Judging] = deque()
+        for number, source in enumerate(missing):
+            queue.append(Judging(source, part_folder / f"{number}", options, check))
+            queue[-1].folder.mkdir()
+        for judging, reply in each_apart(Judging.reply, queue, options, check):
+            source, (key, place) = judging.source, missing[judging.source]
+            if key != _key(source, options, check):
+                reply = {"error": "has changed while it was read; run again"}
+            if "error" in reply:  # which the next run may not have
+                yield Table(judging.folder, {"failure": reply["error"]}, source)
+                continue
+            head = {"schema": SCHEMA, "key": key, "pack": VERSION}
+            head |= {"source": os.path.realpath(source.path), "model": None}
+            head |= {"refused": {"lines": [], "tasks": []}, "end": None}
+            head |= {"failure": None, "tasks": []} | reply
+            head_json = json.dumps(head, indent=1)
+            (judging.folder / HEAD).write_text(head_json, encoding="utf-8")
+            if not read_table(place, source, key):  # by another process
+                with suppress(FileNotFoundError):
+                    place.rename(f"{judging.folder}-old")
+                judging.folder.rename(place)
+            yield read_table(place, source)
