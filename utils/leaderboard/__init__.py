@@ -21,14 +21,13 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.families import pack_files
 from ..core.files import check_maker, check_outputs, written_whole
-from ..score.rows import RULES
 from ..verdicts.checks import Check
 from ..verdicts.runs import Model, answer_options, find_sources, read_models
 from ..verdicts.tables import Failure, Table
@@ -48,34 +47,36 @@ _BEGINNINGS = {
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    output_path_by_option = {
-        f"--{option}": getattr(options, option) for option in _BEGINNINGS
-    }
     sources, _ = find_sources(options.run, options.task)
     input_paths = [
-        path for source in sources for path in (source.path, source.results_path)
+        path
+        for source in sources
+        for path in (source.path, source.results_path)
+        if path
     ]
-    input_paths += pack_files(options.include_path)
-    check_outputs(output_path_by_option, [path for path in input_paths if path])
-    for option in (option for option in _BEGINNINGS if getattr(options, option)):
-        check_maker(getattr(options, option), "leaderboard", _BEGINNINGS[option])
+    check_outputs(
+        {f"--{option}": getattr(options, option) for option in _BEGINNINGS},
+        input_paths + pack_files(options.include_path),
+    )
+    for option, beginning in _BEGINNINGS.items():
+        if output := getattr(options, option):
+            check_maker(output, "leaderboard", beginning)
     models, read_failures = read_models(options.run, options, Check, has_rows=True)
-    fault_by_model = {model: fault for model in models if (fault := _fault(model))}
     failures = [
         Failure(model.source.place, model.name, fault)
-        for model, fault in fault_by_model.items()
+        for model in models
+        if (fault := _fault(model))
     ]
     failures += read_failures
-    models = [model for model in models if model not in fault_by_model]
+    models = [model for model in models if not _fault(model)]
     messages = [message for model in models for message in model.messages]
     messages += [f"{failure.path}: left out: {failure.reason}" for failure in failures]
     for message in [*messages, *_hints(models)]:
         say(message)
     if not models:
         return 1
-    failures += [*_files_left_out(models)]
-    entrants = [Entrant(model) for model in models]
-    _write(board_data(entrants, failures, options), options)
+    failures += _files_left_out(models)
+    _write(board_data([*map(Entrant, models)], failures, options), options)
     return 1 if messages else 0
 
 
@@ -114,36 +115,34 @@ def _hints(models: list[Model]) -> Iterator[str]:
 
 def _write(data: dict, options: Namespace) -> None:
     """Write the files that are asked for, and print who stands where."""
-    content_by_path: dict[Path, bytes] = {}
-    if options.html:
-        content_by_path |= page.files(data, options)
+    content_by_path = page.files(data, options) if options.html else {}
     for table_format in ("csv", "json"):
         if table_path := getattr(options, table_format):
             table_text = tables.render([*rows(data["models"])], table_format)
             content_by_path[table_path] = table_text.encode("utf-8", "backslashreplace")
-    option_paths = (options.html, options.csv, options.json)
-    for script_path in (path for path in content_by_path if path not in option_paths):
-        check_maker(script_path, "leaderboard", re.escape(page.SCRIPT_LINE))
     for path, content in content_by_path.items():
         with written_whole(path) as file:
             file.write(content)
     terminal_table = tables.render([*_lines(data)], "markdown", tables.percent)
     sys.stdout.write(f"{terminal_table}\n")
-    for path in filter(None, option_paths):
+    for path in filter(None, (options.html, options.csv, options.json)):
         say(f"{path.absolute()} is written")
 
 
 def _lines(data: dict) -> Iterator[dict]:
     """Yield what a terminal shows of the models in each benchmark."""
-    for benchmark_name in (benchmark["name"] for benchmark in data["benchmarks"]):
-        for entrant in data["models"]:
-            if figures_row := entrant.figures.get(benchmark_name):
-                line_cells = {"benchmark": benchmark_name, "model": entrant.name}
-                line_cells |= {"status": entrant.status, "n": figures_row["n"]}
-                for rule in RULES:
-                    line_cells[rule] = figures_row[rule]
-                    line_cells[f"{rule} rank"] = figures_row[f"{rule}_rank"] or "–"
-                yield line_cells
+    for benchmark, entrant in product(data["benchmarks"], data["models"]):
+        if row := entrant.figures.get(benchmark["name"]):
+            yield {
+                "benchmark": benchmark["name"],
+                "model": entrant.name,
+                "status": entrant.status,
+                "n": row["n"],
+                "published": row["published"],
+                "published rank": row["published_rank"] or "–",
+                "flexible": row["flexible"],
+                "flexible rank": row["flexible_rank"] or "–",
+            }
 
 
 def _page(text: str) -> tuple[Path, bool]:

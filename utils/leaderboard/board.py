@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations, permutations
+from functools import cache
 from operator import itemgetter
 from statistics import fmean
 from typing import NamedTuple
@@ -24,6 +24,7 @@ ASPECTS = ("documents", "prompts", "responses")  # of a run that are checked
 class Standing(NamedTuple):
     """How a model stands in a benchmark."""
 
+    tasks: tuple[str, ...]  # of the benchmark that it answered
     status: str  # one of SEVERITY
     reasons: list[str]  # of a status that is not VERIFIED
     marks: list[str]  # why it is not ranked with those that ran it as it is
@@ -42,9 +43,9 @@ class Entrant:
         for (task, *_), document in self.documents.items():
             self.documents_by_task[task].append(document)
         self.outcomes: dict[str, dict] = {}  # task -> what was checked
-        for _, task_entry in model.entries():
-            earlier_outcome = self.outcomes.get(task := task_entry["task"])
-            self.outcomes[task] = _joined(earlier_outcome, task_entry["check"])
+        for _, entry in model.entries():
+            earlier_outcome = self.outcomes.get(entry["task"])
+            self.outcomes[entry["task"]] = _joined(earlier_outcome, entry["check"])
         self.standings: dict[str, Standing] = {}  # by benchmark
         self.reasons: list[str] = []  # of its status
         self.figures: dict[str, dict] = {}  # as the head of `data` describes them
@@ -56,32 +57,21 @@ class Entrant:
         statuses = [standing.status for standing in self.standings.values()]
         return max(statuses or [UNKNOWN], key=SEVERITY.index)
 
-    @property
-    def frames(self) -> dict[str, str]:
-        """What stands around the prompts -> the tasks where it does."""
-        tasks_by_frame: dict[str, list[str]] = defaultdict(list)
+    def card(self) -> dict[str, str]:
+        """Return its run card: label -> value, first as results claim, then as checked."""
+        values_and_tasks: dict[str, list[tuple]] = defaultdict(list)
         for task, outcome in self.outcomes.items():
-            tasks_by_frame[outcome["prompts"]["frame"]].append(task)
-        return {
-            frame: ", ".join(tasks) for frame, tasks in tasks_by_frame.items() if frame
+            frame_cell = {"Around each prompt": outcome["prompts"]["frame"]}
+            task_card = outcome["card"] | outcome["checked"] | frame_cell
+            for label in filter(task_card.get, task_card):
+                values_and_tasks[label].append((task_card[label], task))
+        card = {
+            label: "; ".join(_by_task(values_and_tasks[label], self.outcomes))
+            for label in values_and_tasks
         }
-
-    def card(self, name: str) -> dict[str, str]:
-        """Return its run card, as claimed ("card") or as "checked".
-
-        Of each cell it has the most frequent value, and the number of the others.
-        """
-        cards, merged_card = [outcome[name] for outcome in self.outcomes.values()], {}
-        for cell_label in cards[0]:
-            top_value_counts = Counter(card[cell_label] for card in cards).most_common(
-                2
-            )
-            merged_card[cell_label], count_of_top_value = top_value_counts[0]
-            if len(top_value_counts) > 1:
-                merged_card[cell_label] += (
-                    f" ({len(cards) - count_of_top_value} tasks: {top_value_counts[1][0]}, …)"
-                )
-        return merged_card
+        remarks_text = "; ".join(self.remarks) or "none"
+        card |= {"File": str(self.model.source.place), "Remarks": remarks_text}
+        return card | {"Cite": " ".join(self.cite)}
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
         """Return which of a benchmark's tasks it has, in their order."""
@@ -99,15 +89,16 @@ def _joined(earlier: dict | None, outcome: dict) -> dict:
     joined["documents"] = joined["documents"] | {"whole": False}
     has_one_frame = earlier["prompts"]["frame"] == outcome["prompts"]["frame"]
     if joined["prompts"]["status"] == VERIFIED and not has_one_frame:
-        frame_fault = "what stands around the prompts differs between files"
-        joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": frame_fault}
+        fault = "what stands around the prompts differs between files"
+        joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": fault}
     joined["marks"] = [*dict.fromkeys(earlier["marks"] + outcome["marks"])]
     return joined
 
 
-def title(name: str) -> str:
+def title(benchmark_name: str) -> str:
     """Return what the YAML file of a benchmark calls it."""
-    return configuration(name)["metadata"].get("title", name.replace("_", " "))
+    metadata = configuration(benchmark_name)["metadata"]
+    return metadata.get("title", benchmark_name.replace("_", " "))
 
 
 def _by_task(remarks: Iterable[tuple], tasks: Collection) -> Iterator[str]:
@@ -115,118 +106,124 @@ def _by_task(remarks: Iterable[tuple], tasks: Collection) -> Iterator[str]:
     tasks_by_remark: dict[str, list[str]] = defaultdict(list)
     for remark, task in remarks:
         tasks_by_remark[remark].append(task)
-    for remark, task_names in tasks_by_remark.items():
-        tasks_text = (
-            ", ".join(task_names) if len(task_names) < 3 else f"{len(task_names)} tasks"
-        )
-        yield remark if len(task_names) == len(tasks) else f"{remark} ({tasks_text})"
+    for remark, remark_tasks in tasks_by_remark.items():
+        tasks_text = ", ".join(remark_tasks)
+        if len(remark_tasks) > 2:
+            tasks_text = f"{len(remark_tasks)} tasks"
+        yield remark if len(remark_tasks) == len(tasks) else f"{remark} ({tasks_text})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
-    """Return how a model stands in its tasks of a benchmark: by (status, reason, task)."""
-    tasks, statuses, task_marks, task_settings = entrant.answered(benchmark), [], [], []
-    for task in tasks:
-        outcome = entrant.outcomes[task]
-        documents_check, shot_count = outcome["documents"], outcome["few_shot"]
-        statuses += [(*status, task) for status in _statuses(entrant, task)]
-        if documents_check["status"] == VERIFIED and not documents_check["whole"]:
-            task_marks.append((documents_check["text"], task))
-        if shot_count:
-            task_marks.append((f"{shot_count}-shot", task))
-        if outcome["filter"] != "none":
-            task_marks.append((f"filter {outcome['filter']:.40}", task))
-        fingerprint = entrant.model.tasks[task].fingerprint
-        task_settings.append((task, fingerprint, shot_count, outcome["filter"]))
-    if refused_count := sum(entrant.model.refused[task] for task in tasks):
-        refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
-        statuses += [(FALSE, refusal_text, task) for task in tasks]
+    """Return how a model stands in a benchmark: as in its worst task, and why."""
+    tasks, outcomes = entrant.answered(benchmark), entrant.outcomes
+    statuses = [(*pair, task) for task in tasks for pair in _statuses(entrant, task)]
     worst_status = max((status for status, *_ in statuses), key=SEVERITY.index)
-    reasons = [
-        (reason, task) for status, reason, task in statuses if status == worst_status
+    reasons_and_tasks = [
+        (reason, task)
+        for status, reason, task in statuses
+        if status == worst_status and status != VERIFIED
     ]
-    reasons = reasons if worst_status != VERIFIED else []
-    marks = [*_by_task(task_marks, tasks)]
+    marks_and_tasks = [
+        (mark, task) for task in tasks for mark in _marks(outcomes[task])
+    ]
+    marks = [*_by_task(marks_and_tasks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    return Standing(
-        worst_status, [*_by_task(reasons, tasks)], marks, (worst_status, *task_settings)
-    )
+    task_settings = [
+        (
+            task,
+            entrant.model.tasks[task].fingerprint,
+            outcomes[task]["few_shot"],
+            outcomes[task]["filter"],
+        )
+        for task in tasks
+    ]
+    reasons = [*_by_task(reasons_and_tasks, tasks)]
+    return Standing(tasks, worst_status, reasons, marks, (worst_status, *task_settings))
 
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
     """Yield the statuses of a task of a model, each with its reason."""
-    outcome, task_tally = entrant.outcomes[task], entrant.model.tasks[task]
+    outcome, tally = entrant.outcomes[task], entrant.model.tasks[task]
     for aspect in ASPECTS:
         yield outcome[aspect]["status"], outcome[aspect]["text"]
     if not scorer(task).asks_as(run_version := outcome["version"]):
         yield FALSE, f"run as version {run_version}, not {scorer(task).version}"
-    if uninstructed_count := task_tally.all.counts["no_instruction"]:
+    if uninstructed_count := tally.all.counts["no_instruction"]:
         yield FALSE, f"{uninstructed_count:,} prompts without the instruction"
-    if surplus_count := task_tally.surplus:
-        yield FALSE, f"{surplus_count:,} answers beyond the benchmark's rows"
+    if tally.surplus:
+        yield FALSE, f"{tally.surplus:,} answers beyond the benchmark's rows"
+    if refused_count := entrant.model.refused[task]:
+        yield FALSE, f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
+
+
+def _marks(outcome: dict) -> Iterator[str]:
+    """Yield how a task was run otherwise than it is by itself, by what was checked."""
+    documents_check = outcome["documents"]
+    if documents_check["status"] == VERIFIED and not documents_check["whole"]:
+        yield documents_check["text"]
+    if outcome["few_shot"]:
+        yield f"{outcome['few_shot']}-shot"
+    if outcome["filter"] != "none":
+        yield f"filter {outcome['filter']:.40}"
 
 
 def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
-    look_by_name = {entrant.name: _look(entrant.name) for entrant in entrants}
     for entrant in entrants:
-        name, entrant_look = entrant.name, look_by_name[entrant.name]
-        lookalike_names = [
-            compared_name
-            for compared_name in look_by_name
-            if look_by_name[compared_name] == entrant_look and compared_name != name
-        ]
-        if lookalike_names:
-            lookalikes_text = ", ".join(lookalike_names)
-            entrant.remarks.append(f"the name looks like {lookalikes_text:.200}")
-        if odd_letters := sorted({letter for letter in name if not letter.isascii()}):
-            letter_names = [
-                unicodedata.name(letter, ascii(letter)) for letter in odd_letters
-            ]
-            letters_text = ", ".join(letter_names).lower()
-            entrant.remarks.append(f"the name holds {letters_text:.200}")
-    for *entrant_pair, remark in _copies(entrants):
-        for entrant, other_of_pair in permutations(entrant_pair):
-            # A copy that is not ranked costs nobody a remark.
-            if other_of_pair.status != FALSE or entrant.status == FALSE:
-                entrant.remarks.append(f"{remark} {other_of_pair.name}")
-    for entrant in entrants:
-        standing_items, outcomes = entrant.standings.items(), entrant.outcomes.items()
         entrant.reasons = [
             f"{title(benchmark_name)}: {'; '.join(standing.reasons)}"
-            for benchmark_name, standing in standing_items
+            for benchmark_name, standing in entrant.standings.items()
             if standing.reasons and standing.status == entrant.status
         ]
-        marks = [mark for _, standing in standing_items for mark in standing.marks]
+        marks = []
+        for benchmark_standing in entrant.standings.values():
+            marks += benchmark_standing.marks
         marks_and_tasks = [
-            (mark, task) for task, outcome in outcomes for mark in outcome["marks"]
+            (mark, task)
+            for task, outcome in entrant.outcomes.items()
+            for mark in outcome["marks"]
         ]
         marks += _by_task(marks_and_tasks, entrant.outcomes)
-        entrant.remarks = [*entrant.reasons, *marks, *entrant.remarks]
+        others = [other for other in entrants if other is not entrant]
+        comparisons = [*_compare_names(entrant, others), *_copies(entrant, others)]
+        entrant.remarks = [*entrant.reasons, *marks, *entrant.remarks, *comparisons]
 
 
-def _copies(entrants: list[Entrant]) -> Iterator[tuple[Entrant, Entrant, str]]:
-    """Yield, with a remark, models whose shared answers are equal, many and long."""
-    for pair in combinations(entrants, 2):
-        first_documents, second_documents = (entrant.documents for entrant in pair)
-        shared_keys = first_documents.keys() & second_documents.keys()
+def _compare_names(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
+    """Yield what is remarked of a model's name: how it looks, and its odd letters."""
+    look = _look(entrant.name)
+    if lookalikes := [other.name for other in others if _look(other.name) == look]:
+        yield f"the name looks like {', '.join(lookalikes):.200}"
+    if odd_letters := sorted({char for char in entrant.name if not char.isascii()}):
+        letter_names = (unicodedata.name(char, ascii(char)) for char in odd_letters)
+        yield f"the name holds {', '.join(letter_names).lower():.200}"
+
+
+def _copies(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
+    """Yield a remark for each other model with the same answers, if many and long."""
+    for other in others:
+        shared_keys = entrant.documents.keys() & other.documents.keys()
         row_pairs = [
-            (first_documents[document_key].row, second_documents[document_key].row)
-            for document_key in shared_keys
+            (entrant.documents[key].row, other.documents[key].row)
+            for key in shared_keys
         ]
         has_same_answers = len(row_pairs) >= SHARED and all(
-            (row_1["response"], row_1["length"]) == (row_2["response"], row_2["length"])
-            for row_1, row_2 in row_pairs
+            own_row[column] == other_row[column]
+            for own_row, other_row in row_pairs
+            for column in ("response", "length")
         )
-        if has_same_answers and fmean(row["length"] for row, _ in row_pairs) > LONG:
-            remark = f"all {len(row_pairs):,} answers to shared documents are those of"
-            yield *pair, remark
+        # A copy that is not ranked costs nobody a remark.
+        is_remarked = other.status != FALSE or entrant.status == FALSE
+        if is_remarked and has_same_answers:
+            if fmean(own_row["length"] for own_row, _ in row_pairs) > LONG:
+                share_text = f"all {len(row_pairs):,} answers to shared documents"
+                yield f"{share_text} are those of {other.name}"
 
 
+@cache
 def _look(name: str) -> str:
     """Return what names that look alike have in common."""
     folded_name = unicodedata.normalize("NFKD", name).casefold()
     folded_name = folded_name.translate(str.maketrans("01|i", "olll"))
-    return "".join(
-        letter for letter in folded_name if letter.isascii() and letter.isalnum()
-    )
+    return "".join(char for char in folded_name if char.isascii() and char.isalnum())

@@ -184,7 +184,7 @@ const INVALID = { no_instruction: "; its prompt lacked the instruction", cut_off
 const SIGNS = { 0: "✗", 1: "✓" };
 
 function showAnswer(answer, doc) {
-  const why = data.reasons[data.families[doc.task]][answer.reason];
+  const why = data.reasons[doc.task][answer.reason];
   const read = ["published", "flexible"].flatMap((rule, n) => [
     make("span", { className: rule }, `${SIGNS[answer.scores[n]] ?? (answer.scores[n] ?? 0).toFixed(2)} ${rule} reads`),
     make("code", { textContent: answer.read[n] ?? "nothing" }),
