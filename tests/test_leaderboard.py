@@ -40,19 +40,20 @@ def runs(tmp_path_factory) -> list[str]:
     folder = tmp_path_factory.mktemp("runs")
     paths = sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
     good = [row for path in paths for row in read_jsonl(path)]
-    texts = [good[n - n % 2]["response"] for n in range(len(good))]
-    odd = [row | {"response": text} for row, text in zip(good, texts)]
-    for row, text in zip(odd, HOSTILE):
-        row["response"] = text
-    named = {"good": good, ODD: odd}.items()
-    return [f"{x}={write(folder / str(len(x)), *rows)}" for x, rows in named]
+    responses = [good[n - n % 2]["response"] for n in range(len(good))]
+    responses[: len(HOSTILE)] = HOSTILE
+    odd = [row | {"response": text} for row, text in zip(good, responses)]
+    return [
+        f"good={write(folder / 'good', *good)}",
+        f"{ODD}={write(folder / 'odd', *odd)}",
+    ]
 
 
 @pytest.fixture(scope="module")
 def board(runs, tmp_path_factory) -> Path:
     """The folder with the page, CSV and JSON of the two models, and a page in a folder."""
     folder = tmp_path_factory.mktemp("board")
-    forms = [f"--{x}={folder / f'board.{x}'}" for x in ("html", "csv", "json")]
+    forms = [f"--{form}={folder / f'board.{form}'}" for form in ("html", "csv", "json")]
     assert main(["leaderboard", *runs, *PACK, *forms]) == 0
     assert main(["leaderboard", *runs, *PACK, "--html", f"{folder}/all/"]) == 0
     return folder
@@ -68,23 +69,23 @@ def text(board) -> str:
     return (board / "board.html").read_text(encoding="utf-8")
 
 
-def data_of(text: str) -> dict:
-    (found,) = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
-    return json.loads(found)
+def documents_of_page(text: str) -> list[dict]:
+    """Return the documents that a page holds."""
+    (data,) = re.findall(r'id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(data)["documents"]
 
 
 @pytest.fixture
 def make(tmp_path):
     """A function that makes a board in a form, of name -> answers; returns its text."""
 
-    def make(form: str, named: dict, *options: str, status: int = 0) -> str:
-        runs = [
-            f"{x}={write(tmp_path / x, *rows) if isinstance(rows, list) else rows}"
-            for x, rows in named.items()
-        ]
+    def make(form: str, runs: dict, *options: str, status: int = 0) -> str:
         path = tmp_path / f"board.{form}"
-        command = ["leaderboard", *runs, *PACK, f"--{form}", str(path), *options]
-        assert main(command) == status
+        command = ["leaderboard", *PACK, f"--{form}={path}"]
+        for name, rows in runs.items():
+            place = write(tmp_path / name, *rows) if isinstance(rows, list) else rows
+            command.append(f"{name}={place}")
+        assert main([*command, *options]) == status
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
     return make
@@ -94,8 +95,8 @@ def make(tmp_path):
 def ranks(make):
     """A function that makes a board of name -> answers; returns the models' first rows."""
 
-    def ranks(*named: object, **more: int) -> dict[str, dict]:
-        rows = json.loads(make("json", *named, **more))
+    def ranks(*arguments: object, status: int = 0) -> dict[str, dict]:
+        rows = json.loads(make("json", *arguments, status=status))
         return {row["model"]: row for row in reversed(rows) if row["by"] is None}
 
     return ranks
@@ -105,22 +106,17 @@ def ranks(make):
 
 
 def test_figures_are_those_of_score_to_the_last_bit(table, runs, capsys):
-    places = ("model", "scope", "by", "value")
-    shown = {tuple(row[x] for x in places): row for row in table}
-    checked = 0
+    labels = ("model", "scope", "by", "value")
+    row_by_labels = {tuple(row[label] for label in labels): row for row in table}
     for run in runs:
         name, _, path = run.partition("=/")
         capsys.readouterr()
         assert main(["score", f"/{path}", *PACK, "--format", "json"]) == 0
         for row in json.loads(capsys.readouterr().out):
-            mine = shown[name, row["task"], row.get("by"), row.get("value")]
-            for metric in ("n", "published", "flexible", "extracted"):
-                same = row.get(metric)
-                if "tasks" in row and same is not None:  # means differ in the last bit
-                    same = pytest.approx(same, abs=1e-12)
-                assert mine[metric] == same, (row, metric)
-            checked += 1
-    assert checked > 100
+            found = row_by_labels.pop((name, row["task"], row["by"], row["value"]))
+            for column in row.keys() - {"run", "task", "filter"}:
+                assert found[column] == row[column], (row, column)
+    assert {scope for _, scope, *_ in row_by_labels} == {"mean"}
 
 
 def test_csv_and_json_hold_the_same_rows_and_no_cell_is_a_formula(board, table):
@@ -133,80 +129,69 @@ def test_csv_and_json_hold_the_same_rows_and_no_cell_is_a_formula(board, table):
     assert {line["model"] for line in lines} == {"good", f"'{odd}"}
 
 
-FORMS = {
-    "tcp_long": "\\boxed{{{}}}",
-    "timebench_date_arithmetic": "Thus, the correct answer is: {}",
-}
+BARE = ("--include_path", str(OWN))  # without rows to compare documents with
 
 
-def planned(n: int, *, wrong: int = 0, task: str = "tcp_long") -> list[dict]:
+def planned(
+    n: int, *, wrong: int = 0, task: str = "tcp_long", prefix: str = ""
+) -> list[dict]:
     """Return answers to as many made documents of a task; the first ones are wrong."""
     rows = []
     for place in range(n):
-        gold = f"{2000 + place // 28}-01-{place % 28 + 1:02}"
-        doc = {"question": "When?", "answer_format": "YYYY-MM-DD", "answer": gold}
-        doc["dialogue"] = f"A: On {gold}."
-        if task != "tcp_long":
-            gold = f"Jan, {2000 + place}"
-            question = f"What is the time {place} years after?"
-            doc = {"question": question, "golds": [gold]}
-        said = "none" if place < wrong else FORMS[task].format(gold)
-        rows.append({"task": task, "doc": doc, "response": said})
+        date = f"{2000 + place // 28}-01-{place % 28 + 1:02}"
+        doc = {"question": f"What is the time {place} years after?", "answer": date}
+        doc |= {"answer_format": "YYYY-MM-DD", "dialogue": f"A: On {date}."}
+        doc["golds"] = [f"Jan, {2000 + place}"]
+        gold_response = scorer(task).utils.gold_response(doc)
+        response = prefix + ("none" if place < wrong else gold_response)
+        rows.append({"task": task, "doc": doc, "response": response})
     return rows
 
 
 def test_ranks_are_ranges_and_nobody_is_ranked_alone(make, ranks):
-    rows = {"a": planned(40), "b": planned(40, wrong=5), "c": planned(40, wrong=30)}
-    found = {name: row["flexible_rank"] for name, row in ranks(rows, *BARE).items()}
+    runs = {"a": planned(40), "b": planned(40, wrong=5), "c": planned(40, wrong=30)}
+    found = {name: row["flexible_rank"] for name, row in ranks(runs, *BARE).items()}
     assert found == {"a": "1-2", "b": "1-2", "c": "3-3"}
     # The pairs of three models, under two rules, in one benchmark.
-    said = "for 3 models and 6 tests"
-    assert said in make("html", rows, *BARE)
-    alone = ranks({"a": planned(40)}, *BARE)
-    assert alone["a"]["flexible_rank"] is None
+    assert "for 3 models and 6 tests" in make("html", runs, *BARE)
+    assert ranks({"a": planned(40)}, *BARE)["a"]["flexible_rank"] is None
 
 
-def longer(rows: list[dict], by: int = 60) -> list[dict]:
-    """Return answers that are longer by so many characters."""
-    return [row | {"response": f"{'so ' * (by // 3)}{row['response']}"} for row in rows]
+LONG = "so " * 20
+COPIES = [  # what equal answers begin with, how many there are, and if they are remarked
+    *((LONG, 40, True), (LONG, 20, True)),
+    *((LONG, 19, False), ("", 40, False)),  # too few, too short
+]
 
 
-@pytest.mark.parametrize(
-    ("rows", "copy", "says"),
-    [
-        (longer(planned(40)), 40, "all 40 answers to shared documents are those of"),
-        (longer(planned(40)), 20, "all 20 answers to shared documents are those of"),
-        (longer(planned(40)), 19, None),  # too few
-        (planned(40), 40, None),  # too short: `none` and `\\boxed{...}`
-    ],
-)
-def test_equal_answers_are_remarked_and_cost_no_rank(ranks, rows, copy, says):
-    named = {"a": rows, "copy": rows[:copy], "b": longer(planned(40, wrong=5))}
-    named["near copy"] = [*rows[:-1], rows[-1] | {"response": "x" * 90}]
-    found = ranks(named, *BARE)
-    remark = says or "answers to shared documents are those of"
+@pytest.mark.parametrize(("prefix", "shared", "is_remarked"), COPIES)
+def test_equal_answers_are_remarked_and_cost_no_rank(
+    ranks, prefix, shared, is_remarked
+):
+    rows = planned(40, prefix=prefix)
+    runs = {"a": rows, "copy": rows[:shared], "b": planned(40, wrong=5, prefix=LONG)}
+    runs["near copy"] = [*rows[:-1], rows[-1] | {"response": "x" * 90}]
+    found = ranks(runs, *BARE)
     for name, other in (("a", "copy"), ("copy", "a")):
-        assert (f"{remark} {other}" in found[name]["remarks"]) == bool(says)
+        remark = f"all {shared} answers to shared documents are those of {other}"
+        assert (remark in found[name]["remarks"]) == is_remarked
     assert "shared" not in found["b"]["remarks"]
-    whole = [name for name in named if len(named[name]) == 40]
+    whole = [name for name in runs if len(runs[name]) == 40]
     assert {found[name]["rank_of"] for name in whole} == {len(whole)}
     assert {found[name]["flexible_rank"] for name in whole} == {f"1-{len(whole)}"}
 
 
-BARE = ("--include_path", str(OWN))  # without rows to compare documents with
-
-
 def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
-    wrong = {"a": (60, 100), "b": (10, 90), "c": (0, 150)}
-    named = {
-        name: planned(200, wrong=x)
-        + planned(200, wrong=y, task="timebench_date_arithmetic")
-        for name, (x, y) in wrong.items()
+    wrong = {"a": (40, 0), "b": (0, 150), "c": (0, 150)}  # in TCP and in TimeBench
+    runs = {
+        name: planned(200, wrong=in_tcp)
+        + planned(200, wrong=in_timebench, task="timebench_date_arithmetic")
+        for name, (in_tcp, in_timebench) in wrong.items()
     }
-    rows = json.loads(make("json", named, *BARE))
-    shown = [x["model"] for x in rows if x["scope"] == "tcp_long" and not x["by"]]
-    assert shown == ["b", "c", "a"]
-    assert {x["status"] for x in rows} == {"not verified"}
+    rows = json.loads(make("json", runs, *BARE))
+    rows = [row for row in rows if row["scope"] == "tcp_long" and not row["by"]]
+    assert [row["model"] for row in rows] == ["b", "c", "a"]
+    assert {row["status"] for row in rows} == {"not verified"}
     assert "there are no rows to compare them with" in rows[0]["remarks"]
 
 
@@ -241,7 +226,7 @@ def test_copies_of_a_row_are_matched_whatever_their_order(ranks, make):
     found = ranks({"a": rows, "b": rows[::-1]}, *BARE)
     figures = [(x["n"], x["published"], x["flexible"]) for x in found.values()]
     assert figures == [(40, 0.5, 0.5)] * 2
-    documents = data_of(make("html", {"a": rows}))["documents"]
+    documents = documents_of_page(make("html", {"a": rows}))
     assert len({document["key"] for document in documents}) == 40
 
 
@@ -250,17 +235,15 @@ def test_copies_of_a_row_are_matched_whatever_their_order(ranks, make):
 FRESH = "fresh_date_arithmetic"
 
 
-def fresh(folder: Path, seed: int, rows: int, right: int = 0, **told: object) -> Path:
-    """Write the log of a run over rows of a seed; `told` is what its results say."""
-    made = load("date_arithmetic", seed, rows, "1-2")["test"]
-    lines = []
-    for n, doc in enumerate(scorer(FRESH).process_docs(made)):
-        asked = prompt(FRESH, doc)
-        said = f"Thus, the correct answer is: {doc['golds'][0] if n < right else 'no'}"
-        lines.append(sample(n, doc, asked, said))
+def fresh(folder: Path, seed: int, rows: int, **claims: object) -> Path:
+    """Write the log of a run over rows of a seed, and results with claims on these rows."""
+    docs = scorer(FRESH).process_docs(
+        load("date_arithmetic", seed, rows, "1-2")["test"]
+    )
+    lines = [sample(n, doc, prompt(FRESH, doc), "no") for n, doc in enumerate(docs)]
     write(folder / f"samples_{FRESH}_{STAMPS[0]}.jsonl", *lines)
-    told = {"gen_seed": seed, "gen_rows": rows, "gen_levels": "1-2"} | told
-    results = {"model_name": folder.name, "configs": {FRESH: {"metadata": told}}}
+    claims = {"gen_seed": seed, "gen_rows": rows, "gen_levels": "1-2"} | claims
+    results = {"model_name": folder.name, "configs": {FRESH: {"metadata": claims}}}
     results |= {"n-shot": {FRESH: 0}, "versions": {FRESH: scorer(FRESH).version}}
     write(folder / f"results_{STAMPS[0]}.json", results)
     return folder
@@ -281,21 +264,23 @@ CLAIMS = [  # what results say of rows of seed 1, the status, and the remark
 
 
 def test_fresh_rows_are_regenerated_from_their_seed(ranks, tmp_path):
-    claims = {f"{claim}"[:60]: claim for claim, *_ in CLAIMS}
     runs = {
-        x: fresh(tmp_path / str(n), 1, 20, **claims[x]) for n, x in enumerate(claims)
+        f"run {n}": fresh(tmp_path / str(n), 1, 20, **claims)
+        for n, (claims, *_) in enumerate(CLAIMS)
     }
     rows = ranks(runs, *BARE)
-    assert len(rows) == len(CLAIMS)
-    for row, (claim, status, remark) in zip(map(rows.get, claims), CLAIMS):
-        assert (row["status"], remark in row["remarks"]) == (status, True), claim
+    assert {*rows} == {*runs}
+    for name, (claims, status, remark) in zip(runs, CLAIMS):
+        row = rows[name]
+        assert (row["status"], remark in row["remarks"]) == (status, True), claims
 
 
-def test_public_and_fresh_folders_of_one_name_are_one_row_with_both(ranks, tmp_path):
-    fresh(tmp_path / "fresh", 1, 20)
+def test_public_and_fresh_folders_of_one_name_are_one_model_with_both(make, tmp_path):
     submission(tmp_path / "public", "careful", {"tasks": ["tcp_long"]})
-    runs = [f"a={tmp_path / folder}" for folder in ("fresh", "public")]
-    ...
+    public = f"a={tmp_path / 'public'}"
+    rows = json.loads(make("json", {"a": fresh(tmp_path / "fresh", 1, 20)}, public))
+    assert {row["model"] for row in rows} == {"a"}
+    assert {"tcp", FRESH} <= {row["scope"] for row in rows}
 
 
 # -------------------------------------------------------------------------- the tool
@@ -311,18 +296,16 @@ def test_the_terminal_shows_a_short_table(make, capsys):
 
 def test_what_cannot_be_scored_is_named_and_its_model_is_not_ranked(ranks, capsys):
     rows = answers("tcp_long")
-    none = [{"task": "tcp_long", "doc_id": 0, "response": None}]
-    named = {"good": rows, "bad": [*rows, rows[0], rows[1]], "none": none, "empty": []}
-    found = ranks(named, "--task", "tcp_long", status=1)
-    assert {name: row["status"] for name, row in found.items()} == {
-        "good": "not verified",
-        "bad": "not ranked",
-    }
+    unread = [{"task": "tcp_long", "doc_id": 0, "response": None}]
+    runs = {"good": rows, "bad": [*rows, *rows[:2]], "none": unread, "empty": []}
+    found = ranks(runs, "--task", "tcp_long", status=1)
+    statuses = {name: row["status"] for name, row in found.items()}
+    assert statuses == {"good": "not verified", "bad": "not ranked"}
     assert "2 lines refused" in found["bad"]["remarks"]
-    said = capsys.readouterr().err
-    assert "line 9: is a second answer to document 0" in said
-    assert "none: left out: line 1: 'response' is a NoneType" in said
-    assert "empty: left out: has no answers that can be scored" in said
+    messages = capsys.readouterr().err
+    assert "line 9: is a second answer to document 0" in messages
+    assert "none: left out: line 1: 'response' is a NoneType" in messages
+    assert "empty: left out: has no answers that can be scored" in messages
 
 
 MINE = {  # files of a user with words of ours
@@ -351,65 +334,60 @@ def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
     parser = HTMLParser()
     parser.handle_starttag = lambda tag, attrs: elements.append((tag, dict(attrs)))
     parser.feed(text)
-    scripts = [attrs for tag, attrs in elements if tag == "script"]
-    assert len(scripts) == 2  # data and code
-    assert not any("src" in attrs or "href" in attrs for attrs in scripts)
-    foreign = {"img", "iframe", "object", "link", "textarea"}
-    assert not foreign & {tag for tag, _ in elements}
+    tags = [tag for tag, _ in elements]
+    assert tags.count("script") == 2  # data and code
+    assert not {"img", "iframe", "object", "link", "textarea"} & {*tags}
     for _, attrs in elements:
-        assert not any(name.startswith("on") for name in attrs)
+        assert not any(name == "src" or name.startswith("on") for name in attrs)
         assert attrs.get("href", "#").startswith("#")
-    (policy,) = (x["content"] for _, x in elements if "http-equiv" in x)
+    (policy,) = re.findall('Content-Security-Policy" content="(.*?)"', text)
     assert "default-src 'none'" in policy and "unsafe" not in policy
-    assert "&lt;i&gt;odd&lt;/i&gt;" in text
     assert not re.search(r"[\0\x1b\u202e\ud800]", text)
     assert "\\u202ename\\ud800" in text
     assert "<bdi>=&lt;i&gt;odd&lt;/i&gt;" in text and "…" in text
 
 
 def test_a_folder_holds_all_documents_in_scripts_that_are_ascii(board, text):
-    inline = {x["key"]: x for x in data_of(text)["documents"]}
-    found = {}
+    documents = {}
     for path in (board / "all" / "documents").iterdir():
         script = path.read_bytes().decode("ascii")
         assert "<" not in script
-        _, _, script = script.partition("\naddDocuments(")
-        rows = json.loads(script.removesuffix(");\n"))
-        found |= {row["key"]: row for row in rows}
-    assert found == inline
+        _, _, call = script.partition("\naddDocuments(")
+        documents |= {row["key"]: row for row in json.loads(call.removesuffix(");\n"))}
+    assert documents == {row["key"]: row for row in documents_of_page(text)}
 
 
 def test_long_texts_lose_what_was_not_read_and_values_are_shown_as_values(text):
-    documents = data_of(text)["documents"]
+    documents = documents_of_page(text)
     assert all(document["prompt"] for document in documents)
-    entries = [x for document in documents for x in document["answers"]]
-    (long,) = [x["response"] for x in entries if int in map(type, x["response"])]
-    shown = sum(len(piece[1]) for piece in long if isinstance(piece, list))
-    assert shown + sum(x for x in long if isinstance(x, int)) == len(HOSTILE[3])
+    entries = [entry for document in documents for entry in document["answers"]]
+    (pieces,) = [x["response"] for x in entries if int in map(type, x["response"])]
+    shown = sum(len(piece[1]) for piece in pieces if isinstance(piece, list))
+    assert shown + sum(x for x in pieces if isinstance(x, int)) == len(HOSTILE[3])
     assert 1_000 < shown <= page.LONGEST_RESPONSE
-    marked = next(x for x in entries if x["reason"] == "right")
-    assert any(bits == 3 for bits, _ in marked["response"])
+    right = next(entry for entry in entries if entry["reason"] == "right")
+    assert any(bits == 3 for bits, _ in right["response"])
     assert "baking, weeding, rowing, drumming" in {x["read"][1] for x in entries}
 
 
 def test_an_empty_prompt_is_shown_as_it_is(make, tmp_path):
     line = sample("odd", planned(1)[0]["doc"], "", "none")
     write(tmp_path / "run" / f"samples_tcp_long_{STAMPS[0]}.jsonl", line)
-    (document,) = data_of(make("html", {"a": tmp_path / "run"}, *BARE))["documents"]
+    (document,) = documents_of_page(make("html", {"a": tmp_path / "run"}, *BARE))
     assert document["prompt"] == []
 
 
 def test_the_page_stays_below_its_bounds_and_says_what_it_leaves_out(
     make, monkeypatch, capsys
 ):
-    rows = answers("tot_arithmetic")
+    runs = {"a": answers("tot_arithmetic")}
     monkeypatch.setattr(page, "MOST_ANSWERS", 12)
-    text = make("html", {"a": rows})
+    text = make("html", runs)
     assert "12 of 38: some of each model, task and reason" in text
-    reasons = {x["reason"] for y in data_of(text)["documents"] for x in y["answers"]}
+    reasons = {x["answers"][0]["reason"] for x in documents_of_page(text)}
     assert {"right", "flexible_only"} <= reasons
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
-    make("html", {"a": rows}, status=1)
+    make("html", runs, status=1)
     assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
 
 
@@ -439,7 +417,6 @@ def driver():
     if not (CHROMIUM and DRIVER):
         pytest.skip("chromium and chromedriver are not installed")
     from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
 
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
@@ -448,7 +425,7 @@ def driver():
     levels = {"browser": "ALL", "performance": "ALL"}
     options.set_capability("goog:loggingPrefs", levels)
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
-    with webdriver.Chrome(options=options, service=Service(DRIVER)) as driver:
+    with webdriver.Chrome(options, webdriver.ChromeService(DRIVER)) as driver:
         socket.setdefaulttimeout(None)
         yield driver
 
@@ -472,12 +449,12 @@ def wait_for(driver, script: str, value) -> None:
     from selenium.webdriver.support.ui import WebDriverWait
 
     wait = WebDriverWait(driver, MOST_SECONDS)
-    wait.until(lambda x: x.execute_script(script) == value)
+    wait.until(lambda driver: driver.execute_script(script) == value)
 
 
 @pytest.mark.parametrize("name", ["board.html", "all/index.html"])
 def test_filters_search_and_links_find_documents(driver, find, board, text, name):
-    documents = data_of(text)["documents"]
+    documents = documents_of_page(text)
     key = next(x["key"] for x in documents if x["task"] == "tot_arithmetic")
     look(driver, board / name, f"#{key}")
     wait_for(driver, FOCUS, "document")
@@ -498,7 +475,7 @@ def test_nothing_runs_fails_or_leaves_the_page(driver, board, text):
     driver.get_log("browser")
     driver.get_log("performance")
     look(driver, board / "board.html")
-    for document in data_of(text)["documents"][:40]:
+    for document in documents_of_page(text)[:40]:
         driver.execute_script("location.hash = arguments[0]", document["key"])
     assert driver.title == "Temporal reasoning: leaderboard"
     assert driver.get_log("browser") == []

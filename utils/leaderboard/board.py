@@ -117,6 +117,9 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark: as in its worst task, and why."""
     tasks, outcomes = entrant.answered(benchmark), entrant.outcomes
     statuses = [(*pair, task) for task in tasks for pair in _statuses(entrant, task)]
+    if refused_count := sum(entrant.model.refused[task] for task in tasks):
+        refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
+        statuses += [(FALSE, refusal_text, task) for task in tasks]
     worst_status = max((status for status, *_ in statuses), key=SEVERITY.index)
     reasons_and_tasks = [
         (reason, task)
@@ -153,8 +156,6 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
         yield FALSE, f"{uninstructed_count:,} prompts without the instruction"
     if tally.surplus:
         yield FALSE, f"{tally.surplus:,} answers beyond the benchmark's rows"
-    if refused_count := entrant.model.refused[task]:
-        yield FALSE, f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
 
 
 def _marks(outcome: dict) -> Iterator[str]:
