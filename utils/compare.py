@@ -1,6 +1,6 @@
 """Compare runs of models document by document: which is better, and how sure is that?
 
-    temporal-eval compare RUN RUN [RUN ...] [--common] [--detail] [--show TASK]
+    temporal-eval compare RUN RUN [RUN ...] [--common] [--detail]
 
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
 it. All answers are scored by this version of the pack. For each two runs and each benchmark
@@ -37,13 +37,11 @@ from .core.tables import FORMATS, escaped, natural, p_text, percent, points, ren
 from .score.health import faults
 from .score.rows import RULES
 from .verdicts.figures import Document, Tally, rows_remark
-from .verdicts.judge import shorten, value_text
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
 
 
 _MOST_NAMED = 10  # documents that an error names; the rest is counted
-_LONGEST_CELL = 50  # characters of an answer in Markdown
 # What an Estimate has, in its order.
 _COLUMNS = "difference low high error freedom clusters design_effect p".split()
 _LEGEND = """\
@@ -61,169 +59,134 @@ independent ones.
 """
 _OF_TABLES = " For the {} lines of the tables, adjusted apart, it is again at most 5 %."
 
-Sides = tuple[Document, ...]  # of each run, those that are compared
-Matched = dict[str, list[Sides]]  # by task
+# Task -> documents, each as the runs answered it, in the order of the runs.
+Matches = dict[str, list[tuple[Document, ...]]]
 
 
-def match(models: list[Model]) -> tuple[Matched, list[str]]:
-    """Return task -> the documents that all runs answered, and in words what a run lacks."""
+def match(models: list[Model]) -> tuple[Matches, list[str]]:
+    """Return the documents that all runs answered, and in words what a run lacks."""
     copies_by_digest: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
     for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
             copies_by_digest[task, digest][run_number].append(document)
-    sides_by_task: dict[str, list] = defaultdict(list)
+    aligned_by_task: dict[str, list] = defaultdict(list)
     for task, digest in sorted(copies_by_digest):
-        sides_by_task[task] += _align(copies_by_digest[task, digest])
-    matched, lack_messages = {}, []
-    for task, task_sides in sides_by_task.items():
-        task_sides.sort(key=lambda sides: min(map(_place, filter(None, sides))))
-        if complete_sides := [sides for sides in task_sides if all(sides)]:
-            matched[task] = complete_sides
-        document_names = [_name(next(filter(None, sides))) for sides in task_sides]
+        aligned_by_task[task] += _align(copies_by_digest[task, digest])
+    matches, lack_messages = {}, []
+    for task, aligned in aligned_by_task.items():
+        aligned.sort(key=_place)
+        if complete := [documents for documents in aligned if all(documents)]:
+            matches[task] = complete
+        names = [*map(_name, aligned)]
         for run_number, model in enumerate(models):
-            named_sides = zip(document_names, task_sides)
-            gap_names = [
-                document_name
-                for document_name, sides in named_sides
-                if not sides[run_number]
-            ]
-            if gap_names := [*dict.fromkeys(gap_names)]:
-                document_count = len({*document_names})
-                fault = f"no answer to {len(gap_names)} of {document_count} documents"
-                gap_names[_MOST_NAMED:] = ["..."] * (len(gap_names) > _MOST_NAMED)
+            gaps = dict.fromkeys(
+                name
+                for name, documents in zip(names, aligned)
+                if not documents[run_number]
+            )
+            if gaps:
+                more_text = ", ..." if len(gaps) > _MOST_NAMED else ""
                 lack_messages.append(
-                    f"{task}: {model.name} has {fault}: {', '.join(gap_names)}"
+                    f"{task}: {model.name} has no answer to {len(gaps)} of {len({*names})}"
+                    f" documents: {', '.join([*gaps][:_MOST_NAMED])}{more_text}"
                 )
-    return matched, lack_messages
+    return matches, lack_messages
 
 
-def _align(runs: list[list[Document]]) -> list[tuple[Document | None, ...]]:
+def _align(copies_of_runs: list[list[Document]]) -> list[tuple[Document | None, ...]]:
     """Return the copies of a document that are compared, None for those a run lacks.
 
-    They go by their ids. Without ids in all runs they go by what was scored, where each
-    run has as many; else nobody can say which one lacks, and a choice would tilt the
+    They go by their ids. Without ids in all runs they go by their scores, where each run
+    has as many; else nobody can say which one lacks, and a choice would tilt the
     comparison.
     """
-    has_ids = all(doc.row["doc_id"] is not None for run in runs for doc in run)
-    if has_ids and max(map(len, runs)) > 1:
-        doc_by_id_of_runs = [
-            {json.dumps(doc.row["doc_id"]): doc for doc in run} for run in runs
+    has_ids = all(doc.row["doc_id"] is not None for doc in chain(*copies_of_runs))
+    copy_counts = {*map(len, copies_of_runs)}
+    if has_ids and max(copy_counts) > 1:
+        copies_by_id = [
+            {json.dumps(doc.row["doc_id"]): doc for doc in copies}
+            for copies in copies_of_runs
         ]
-        json_ids = sorted(set().union(*doc_by_id_of_runs))
-        return [
-            tuple(doc_by_id.get(json_id) for doc_by_id in doc_by_id_of_runs)
-            for json_id in json_ids
-        ]
-    aligned_copies = [*zip_longest(*(sorted(run, key=_outcome) for run in runs))]
-    copy_counts = {*map(len, runs)}
-    return (
-        aligned_copies if len(copy_counts) == 1 else aligned_copies[min(copy_counts) :]
-    )
+        ids = sorted({*chain(*copies_by_id)})
+        return [tuple(copies.get(doc_id) for copies in copies_by_id) for doc_id in ids]
+    for copies in copies_of_runs:
+        copies.sort(key=lambda document: [*document.means().values()])
+    aligned = [*zip_longest(*copies_of_runs)]
+    return aligned if len(copy_counts) == 1 else aligned[min(copy_counts) :]
 
 
-def _outcome(document: Document) -> str:
-    """Return scores, reason and what was read, as a text to sort copies by."""
-    row = document.row
-    return repr([document.means(), row["reason"], row["published"], row["value"]])
-
-
-def _place(document: Document) -> tuple:
+def _place(documents: tuple[Document | None, ...]) -> tuple:
+    """Return the key by which documents are sorted: the id, and the digest."""
+    document = next(filter(None, documents))
     return natural(json.dumps(document.row["doc_id"])), document.digest
 
 
-def _name(document: Document) -> str:
+def _name(documents: tuple[Document | None, ...]) -> str:
     """Return how messages name a document: by id, and start of its digest."""
+    document = next(filter(None, documents))
     doc_id, digest_text = document.row["doc_id"], f"({document.digest[:12]})"
     return digest_text if doc_id is None else f"{doc_id!r:.60} {digest_text}"
 
 
-def _scopes(matched: Matched, tasks: dict[str, Tally]) -> list[Group]:
+def _scopes(matches: Matches, tallies: dict[str, Tally]) -> list[Group]:
     """Return the benchmarks that tasks belong to, with titles that say what is compared."""
     scopes = []
-    for benchmark in benchmarks([*matched]):
+    for benchmark in benchmarks([*matches]):
         title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
-        matched_tasks = tuple(task for task in benchmark.tasks if task in matched)
-        if len(matched_tasks) < len(benchmark.tasks):
-            title = f"{len(matched_tasks)} of {len(benchmark.tasks)} tasks of {title}"
-            title = f"{matched_tasks[0]}, {title}" if len(matched_tasks) == 1 else title
-        document_count = sum(len(matched[task]) for task in matched_tasks)
-        tallies = [tasks[task] for task in matched_tasks]
-        if row_remark := rows_remark(tallies, document_count):
-            title += f" ({row_remark})"
-        scopes.append(benchmark._replace(name=title, tasks=matched_tasks))
+        tasks = tuple(task for task in benchmark.tasks if task in matches)
+        if len(tasks) < len(benchmark.tasks):
+            title = f"{len(tasks)} of {len(benchmark.tasks)} tasks of {title}"
+            title = f"{tasks[0]}, {title}" if len(tasks) == 1 else title
+        document_count = sum(len(matches[task]) for task in tasks)
+        if remark := rows_remark([tallies[task] for task in tasks], document_count):
+            title += f" ({remark})"
+        scopes.append(benchmark._replace(name=title, tasks=tasks))
     return scopes
 
 
-def compare(matched: Matched, names: list[str], scopes: list[Group]) -> list[dict]:
+def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list[dict]:
     """Return a row for each two runs, scope and score; all rows are tested together.
 
     A difference is that of run a minus run b.
     """
-    rows, run_pairs = [], [*combinations(range(len(names)), 2)]
-    test_count = len(run_pairs) * len(scopes) * len(RULES)
-    cases = product(run_pairs, scopes, enumerate(RULES))
-    for run_pair, scope, (rule_number, rule_name) in cases:
-        sides_by_task = [matched[task] for task in scope.tasks]
+    rows, run_pairs = [], combinations(range(len(run_names)), 2)
+    cases = [*product(run_pairs, scopes, enumerate(RULES))]
+    for run_pair, scope, (rule_number, rule) in cases:
         scores_a, scores_b = (
-            _linear_scores(sides_by_task, run_number, rule_number, scope.by_size)
-            for run_number in run_pair
+            _scores(matches, scope, run_number, rule_number) for run_number in run_pair
         )
-        clusters = [sides[0].cluster for sides in chain(*sides_by_task)]
+        matched = chain(*(matches[task] for task in scope.tasks))
+        clusters = [documents[0].cluster for documents in matched]
         cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
         _, score_sums_b = stats.cluster_totals(scores_b, clusters)
-        row = {"run_a": names[run_pair[0]], "run_b": names[run_pair[1]]}
-        row |= {"scope": scope.name, "score": rule_name, "n": len(scores_a)}
-        row |= {"a": math.fsum(scores_a) / len(scores_a)}
-        row |= {"b": math.fsum(scores_b) / len(scores_b)}
+        row = {
+            **{"run_a": run_names[run_pair[0]], "run_b": run_names[run_pair[1]]},
+            **{"scope": scope.name, "score": rule, "n": len(scores_a)},
+            **{"a": math.fsum(scores_a) / len(scores_a)},
+            **{"b": math.fsum(scores_b) / len(scores_b)},
+        }
         row |= zip(_COLUMNS, stats.estimate_difference(scores_b, scores_a, clusters))
         row["detectable"] = stats.detectable_difference(
-            cluster_sizes, score_sums_a, score_sums_b, test_count
+            cluster_sizes, score_sums_a, score_sums_b, len(cases)
         )
         rows.append(row)
     for row, adjusted_p in zip(rows, stats.holm(row["p"] for row in rows)):
         higher_run = row["run_a"] if row["difference"] > 0 else row["run_b"]
-        row["p_holm"], row["tests"] = adjusted_p, test_count
+        row["p_holm"], row["tests"] = adjusted_p, len(cases)
         row["better"] = higher_run if adjusted_p < 1 - stats.CONFIDENCE else None
     return rows
 
 
-def _linear_scores(
-    sides_by_task: list[list[Sides]], run_number: int, rule_number: int, by_size: bool
+def _scores(
+    matches: Matches, scope: Group, run_number: int, rule_number: int
 ) -> list[float]:
     """Return `linearised` scores of a run by a rule of RULES, both by their numbers."""
-    scores_by_task = [
-        [_score(sides[run_number], rule_number) for sides in task_sides]
-        for task_sides in sides_by_task
-    ]
-    return stats.linearised(scores_by_task, by_size)
-
-
-def _score(document: Document, rule_number: int) -> float:
-    return document.means()[scorer(document.row["task"]).headline[rule_number]]
-
-
-def changed(matched: Matched, names: list[str], task: str) -> list[dict]:
-    """Return the documents of a task on which two runs score differently, and why."""
-    rows, run_pairs = [], combinations(range(len(names)), 2)
-    cases = product(run_pairs, enumerate(RULES))
-    for (run_number_a, run_number_b), (rule_number, rule_name) in cases:
-        answer_of_row = value_text if rule_number else itemgetter("published")
-        for sides in matched[task]:
-            document_a, document_b = sides[run_number_a], sides[run_number_b]
-            score_a = _score(document_a, rule_number)
-            score_b = _score(document_b, rule_number)
-            if score_a == score_b:
-                continue
-            row_a, row_b = document_a.row, document_b.row
-            row = {"score": rule_name}
-            row |= {"run_a": names[run_number_a], "run_b": names[run_number_b]}
-            row |= {"doc_id": row_a["doc_id"], "digest": document_a.digest}
-            row |= {"a": score_a, "b": score_b}
-            row |= {"a_reason": row_a["reason"], "b_reason": row_b["reason"]}
-            row |= {"a_answer": shorten(answer_of_row(row_a))}
-            row |= {"b_answer": shorten(answer_of_row(row_b))}
-            rows.append(row | {"reference": shorten(value_text(row_a, "reference"))})
-    return rows
+    scores_by_task = []
+    for task in scope.tasks:
+        metric = scorer(task).headline[rule_number]
+        answered = (documents[run_number] for documents in matches[task])
+        scores_by_task.append([document.means()[metric] for document in answered])
+    return stats.linearised(scores_by_task, scope.by_size)
 
 
 def sentence(row: dict) -> str:
@@ -231,15 +194,15 @@ def sentence(row: dict) -> str:
     letters, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
     leader, follower = (escaped(row[f"run_{letter}"]) for letter in letters)
     scores_text = " % against ".join(percent(row[letter]) for letter in letters)
-    low, high = sorted(sign * row[end_name] for end_name in ("low", "high"))
-    comparison = (
+    low, high = sorted(sign * row[end] for end in ("low", "high"))
+    difference_text = (
         f"{scores_text} %, a difference of {points(sign * row['difference'])} points (95 %"
         f" interval {points(low)} to {points(high)} by itself; p {p_text(row['p_holm'])}"
         f" adjusted for {row['tests']} tests)."
     )
     scope_name = escaped(row["scope"])
     if row["better"]:
-        return f"{leader} is better than {follower} on {scope_name}: {comparison}"
+        return f"{leader} is better than {follower} on {scope_name}: {difference_text}"
     power_sentence = (
         f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
         " difference such a test would detect"
@@ -249,31 +212,33 @@ def sentence(row: dict) -> str:
             f"A true difference of {percent(least_difference)} points, either way, would be"
             " detected in 4 of 5 such tests, a smaller one less often"
         )
-    tie_clause = f"{leader} and {follower} are not shown to differ on {scope_name}"
-    return f"{tie_clause}: observed {comparison} {power_sentence}."
+    return (
+        f"{leader} and {follower} are not shown to differ on {scope_name}: observed"
+        f" {difference_text} {power_sentence}."
+    )
 
 
-def report(rows: list[dict], details: list[dict]) -> str:
+def report(rows: list[dict], task_rows: list[dict]) -> str:
     """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
     lines = []
     for runs_text, pair_rows in groupby(rows, key=_runs):
         lines += [runs_text, ""]
-        figures_of_scope = itemgetter("scope", "n", "clusters")
-        for scope_figures, scope_rows in groupby(pair_rows, key=figures_of_scope):
-            lines.append("{}: {:,} documents in {:,} clusters".format(*scope_figures))
+        sizes = itemgetter("scope", "n", "clusters")
+        for (scope_name, n, cluster_count), scope_rows in groupby(pair_rows, key=sizes):
+            lines.append(f"{scope_name}: {n:,} documents in {cluster_count:,} clusters")
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
-        if table_rows := [_cells(row) for row in details if _runs(row) == runs_text]:
+        if table_rows := [_cells(row) for row in task_rows if _runs(row) == runs_text]:
             lines.append(render(table_rows, "markdown"))
-    legend = _LEGEND.format(len(rows), _OF_TABLES.format(len(details)) * bool(details))
-    for legend_line in legend.splitlines():
-        lines.append(textwrap.fill(legend_line, 94, subsequent_indent="  "))
+    of_tables = _OF_TABLES.format(len(task_rows)) if task_rows else ""
+    for paragraph in _LEGEND.format(len(rows), of_tables).splitlines():
+        lines.append(textwrap.fill(paragraph, 94, subsequent_indent="  "))
     return "\n".join([*lines, ""])
 
 
 def _runs(row: dict) -> str:
     """Return which runs the letters a and b of a row stand for."""
-    return "a: {}, b: {}".format(*(escaped(row[f"run_{letter}"]) for letter in "ab"))
+    return f"a: {escaped(row['run_a'])}, b: {escaped(row['run_b'])}"
 
 
 def _cells(row: dict) -> dict:
@@ -287,28 +252,6 @@ def _cells(row: dict) -> dict:
         "adjusted p": p_text(row["p_holm"]).removeprefix("= "),
         "better": row["better"],
     }
-
-
-def report_changed(rows: list[dict]) -> str:
-    """Return the rows of `changed` as a table for each two runs."""
-    tables = []
-    for runs_text, pair_rows in groupby(rows, key=_runs):
-        table_rows = []
-        for row in pair_rows:
-            document_label = (
-                row["digest"][:12] if row["doc_id"] is None else str(row["doc_id"])
-            )
-            table_row = {
-                "score": row["score"],
-                "document": shorten(document_label, _LONGEST_CELL),
-            }
-            for column in ("a", "b", "a_reason", "b_reason"):
-                table_row[column] = row[column]
-            for column in ("a_answer", "b_answer", "reference"):
-                table_row[column] = shorten(row[column], _LONGEST_CELL)
-            table_rows.append(table_row)
-        tables.append(f"{runs_text}\n\n{render(table_rows, 'markdown')}")
-    return "\n".join(tables) or "no document changed sides\n"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -325,63 +268,52 @@ def main(arguments: list[str] | None = None) -> int:
     if len(models) < 2 and not recall_rows:
         fix = "name two or more to compare, or one with answers to twins"
         raise ToolError(f"{models[0].name}: is the only run; {fix}")
-    matched, lack_messages = match(models)
+    matches, lack_messages = match(models)
     for lack_message in lack_messages:
         say(lack_message)
     if lack_messages and not options.common:
         fix = "run all on the same documents, or compare common ones with --common"
         raise ToolError(f"runs over different documents: {fix}")
-    matched = {task: sides for task, sides in matched.items() if scorer(task).headline}
-    if not matched:
+    matches = {task: matches[task] for task in matches if scorer(task).headline}
+    if not matches:
         run_names_text = ", ".join(model.name for model in models)
         raise ToolError(f"{run_names_text}: have no scored document in common")
     for model in models:
         for fault in faults(model):
             say(f"Fault in the run {model.name}: {fault}")
         for task, tally in sorted(model.tasks.items()):
-            if left_out_count := tally.left_out:
-                left_out_remark = (
-                    f"answers of {model.name} are left out ({options.leave_out})"
-                )
-                say(f"{task}: {left_out_count} {left_out_remark}")
-    # Half a surrogate pair has no UTF-8, but an escape, which is the same in JSON.
-    output_text = _text(options, matched, models, recall_rows)
-    sys.stdout.write(output_text.encode("utf-8", "backslashreplace").decode())
+            if tally.left_out:
+                remark = f"are left out ({options.leave_out})"
+                say(f"{task}: {tally.left_out} answers of {model.name} {remark}")
+    sys.stdout.write(_text(options, matches, models, recall_rows))
     return 0
 
 
 def _text(
-    options: Namespace, matched: Matched, models: list[Model], recall_rows: list[dict]
+    options: Namespace, matches: Matches, models: list[Model], recall_rows: list[dict]
 ) -> str:
-    """Return what the options ask for, in the format that they ask for."""
+    """Return the comparisons in the format that the options ask for."""
     run_names = [model.name for model in models]
-    is_markdown = options.format == "markdown"
-    if task := options.show:
-        if task not in matched:
-            task_names_text = ", ".join(matched)
-            raise ToolError(
-                f"--show {task}: was not run; choose from {task_names_text}"
-            )
-        rows = changed(matched, run_names, task)
-        return report_changed(rows) if is_markdown else render(rows, options.format)
-    rows = compare(matched, run_names, _scopes(matched, models[0].tasks))
-    detail_rows = []
+    rows = compare(matches, run_names, _scopes(matches, models[0].tasks))
+    task_rows = []
     if options.detail:
-        detail_rows = compare(matched, run_names, [*map(alone, matched)])
-    if not is_markdown:
-        return render(rows + detail_rows + recall_rows, options.format)
-    recall_claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
-    sections = [report(rows, detail_rows)] if rows else []
-    return "\n".join([*sections, *(f"- {claim}\n" for claim in recall_claims)])
+        task_rows = compare(matches, run_names, [*map(alone, matches)])
+    if options.format != "markdown":
+        return render(rows + task_rows + recall_rows, options.format)
+    sections = [report(rows, task_rows)] if rows else []
+    sections += [
+        f"- {recall_sentence(row, escaped(row['run']))}\n" for row in recall_rows
+    ]
+    return "\n".join(sections)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
+    """Return the command line."""
     parser = tool_parser("compare", __doc__)
     add = parser.add_argument
     add("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
     add("--common", action="store_true", help="leave out what one of the runs lacks")
     add("--detail", action="store_true", help="print a table of the tasks, too")
-    add("--show", metavar="TASK", help="print the documents that changed sides instead")
     answer_options(parser)
     add("--format", choices=FORMATS, default="markdown")
     return parser.parse_args(arguments)
