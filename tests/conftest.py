@@ -79,7 +79,8 @@ def own_cache(tmp_path_factory, monkeypatch) -> None:
 def lm_eval_logs_reach_caplog() -> None:
     """Undo what a tool, or a run of the harness, does to the harness's logger."""
     logging.getLogger("lm_eval").propagate = True
-    logging.getLogger("lm_eval").setLevel(logging.NOTSET)
+    for name in ("lm_eval", "lm_eval.tasks"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")

@@ -148,8 +148,8 @@ BAD = [
     ("x.jsonl", b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),
     ("x.jsonl", b'{"a": 1}\n' + b"[" * 10**6, ", line 2: is nested too deeply"),
     ("x.jsonl.gz", ZIPPED[:-9], ", after line .: the gzip data is cut off or damaged"),
-    ("x.jsonl.zst", b"\x28\xb5\x2f\xfd", ": is .*zstd -d "),
-    ("x.jsonl.parquet", b"PAR1", ": is .*read_parquet"),
+    ("x.jsonl.zst", b"\x28\xb5\x2f\xfd", ": is zstd; convert it to JSON Lines"),
+    ("x.parquet", b"PAR1", ": is Parquet; convert it to JSON Lines"),
 ]
 
 

@@ -244,14 +244,16 @@ def explain(task: object, doc: object, response: object) -> Verdict:
     explain_response = scorer(f"{task}").explain
     try:
         doc = json.loads(doc) if isinstance(doc, str) else doc
-    except (ValueError, RecursionError) as error:
-        raise not_a_document(task, doc, error) from None
-    for name, argument, py_type in (("response", response, str), ("doc", doc, dict)):
-        if not isinstance(argument, py_type):
-            fault = f"is a {type(argument).__name__}, not {py_type.__name__}"
-            raise ToolError(f"'{name}' {fault}; give the {name} as the harness logs it")
-    try:
+        arguments = (("response", response, str), ("doc", doc, dict))
+        for name, argument, py_type in arguments:
+            if not isinstance(argument, py_type):
+                fault = (
+                    f"'{name}' is a {type(argument).__name__}, not {py_type.__name__}"
+                )
+                raise ToolError(f"{fault}; give the {name} as the harness logs it")
         return explain_response(doc, response)
+    except ToolError:
+        raise
     except NOT_A_DOCUMENT as error:
         raise not_a_document(task, doc, error) from None
 

@@ -27,13 +27,8 @@ from .errors import LineError, ToolError
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 MOST_BYTES = 2**26  # of a line once it is unpacked
-_GZIP = b"\x1f\x8b"
-# What is converted first: how files of it begin, and the command.
-_FOREIGN = {
-    b"\x28\xb5\x2f\xfd": "zstd, not JSON Lines; unpack it with `zstd -d {}`",
-    b"PAR1": "Parquet, not JSON Lines; convert it with `pandas.read_parquet('{}')"
-    ".to_json('ROWS.jsonl', orient='records', lines=True)`",
-}
+# How files of a format begin.
+_GZIP, _FOREIGN = b"\x1f\x8b", {b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"}
 # Files are written in a folder of such a name first, which is locked as long.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
@@ -63,9 +58,8 @@ def read_lines(
     line_number, byte_count = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
         first_bytes = file.peek(4)
-        for magic_bytes, fault in _FOREIGN.items():
-            if first_bytes.startswith(magic_bytes):
-                raise ToolError(f"{path}: is {fault.format(path)}")
+        if file_format := _FOREIGN.get(first_bytes[:4]):
+            raise ToolError(f"{path}: is {file_format}; convert it to JSON Lines")
         unpacked_file = gzip.open(file) if first_bytes.startswith(_GZIP) else file
         try:
             byte_lines = iter(lambda: unpacked_file.readline(longest + 1), b"")

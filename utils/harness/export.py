@@ -29,15 +29,10 @@ from pathlib import Path
 
 from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM
+from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.models.api_models import TemplateAPI
-from lm_eval.models.openai_completions import (
-    LocalChatCompletion,
-    LocalCompletionsAPI,
-    OpenAIChatCompletion,
-    OpenAICompletionsAPI,
-)
 
 from ..core.cli import include_path_option, output_path, tool_parser, whole_number
 from ..core.documents import load
@@ -48,13 +43,6 @@ from ..core.private import MergeDictAction
 from ..verdicts.answers import custom_id, read_answers
 
 
-# (chat, OpenAI's own) -> the harness's model whose requests are written
-_MODELS = {
-    (True, False): LocalChatCompletion,
-    (True, True): OpenAIChatCompletion,
-    (False, False): LocalCompletionsAPI,
-    (False, True): OpenAICompletionsAPI,
-}
 # How a file of requests begins.
 _BEGINNING = r'\{"custom_id": ".*", "method": "POST", "url": ".*", "body": \{'
 # Our options that are options of a run of the harness, too.
@@ -90,7 +78,8 @@ def add_options(parser: ArgumentParser) -> None:
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     help_text = "worked examples as turns of a chat (default: true in chat messages)"
-    flag = {"nargs": "?", "const": True, "metavar": "BOOL", "type": _boolean}
+    flag = {"nargs": "?", "const": True, "metavar": "BOOL"}
+    flag["type"] = lambda text: text.lower() in ("true", "1", "yes")
     add("--fewshot_as_multiturn", **flag, help=help_text)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
     help_text = "over the tasks' own, such as max_gen_toks=32768"
@@ -110,10 +99,6 @@ def task_names(argument: str) -> list[str]:
     if not leaf_names or len(leaf_names) > len({*leaf_names}):
         raise ArgumentTypeError(f"{argument!r:.80} names no task, or one twice")
     return names
-
-
-def _boolean(argument: str) -> bool:
-    return argument.lower() in ("true", "1", "yes")
 
 
 def _limit(argument: str) -> float:
@@ -137,8 +122,8 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
         config = EvaluatorConfig.from_cli(Namespace(**run_options))
     except ValueError as error:
         raise ToolError(str(error)) from None
-    logger = logging.getLogger("lm_eval.tasks")
-    logger.setLevel(logging.WARNING)  # it warns of rows of other files
+    # It warns of rows of other files.
+    logging.getLogger("lm_eval.tasks").setLevel(logging.WARNING)
     try:
         manager, task_dict = load(names, options.include_path, config.metadata)
         manager.load = lambda _: task_dict  # it would load all rows again
@@ -149,8 +134,6 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
             raise
         fault = str(error).removeprefix("Error: ")  # by the sampler
         raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
-    finally:
-        logger.setLevel(logging.NOTSET)
 
 
 # ------------------------------------------------------------------------- the requests
@@ -163,7 +146,11 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     """
     prompt_taker = PromptTaker()
     evaluate(prompt_taker, options.tasks, options, log_samples=False)
-    model_class = _MODELS[options.apply_chat_template, options.openai]
+    maker, chat = (
+        ("local", "openai")[options.openai],
+        "-chat" * options.apply_chat_template,
+    )
+    model_class = get_model(f"{maker}{chat}-completions")
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     answered_ids = {
         answer.line.get("custom_id")

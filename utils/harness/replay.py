@@ -4,15 +4,15 @@
 
 RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval export`,
 samples that the harness logged (a file, or the folder of a run), or lines with `task`,
-`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. Printed are
-the harness's tables; DIR gets its results and samples, which differ from those of a live
-run in time stamps, model name and model arguments alone, and in `finish_reason`, which a
-sample has where the answer tells why it ended. Give the options that the run or the export
-was given; what a log says of its prompts is kept.
+`doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. The harness's
+tables are printed. DIR gets its results and samples, which differ from those of a live run
+in time stamps, model name and model arguments alone, and in `finish_reason`, which a sample
+has where the answer tells why it ended. Give the options of the run or of the export;
+samples keep the prompts that were logged.
 
-Each document that is asked needs one answer: a missing one is an error, or, with
-`--missing score-zero`, an empty response. A failed request of a batch has no answer: all of
-them are named. Answers to the first N documents want `--limit N`.
+Each document needs one answer: a missing one is an error, or, with `--missing score-zero`,
+an empty response. All failed requests of a batch are named. If only the first N documents
+were answered, give `--limit N`.
 
 Example:
 
@@ -57,10 +57,10 @@ _HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate
 class Replay(PromptTaker):
     """Gives each document the answer that was recorded."""
 
-    def __init__(self, answers: list[Answer], score_missing: bool = False) -> None:
-        """Take the answers, and whether an empty response stands for a missing one."""
+    def __init__(self, answers: list[Answer], missing: str) -> None:
+        """Take the answers, and what a missing one is: an "error", or not."""
         super().__init__()
-        self.answers, self.score_missing = answers, score_missing
+        self.answers, self.missing = answers, missing
 
     def generate_until(self, requests: list[Instance]) -> list[str]:
         """Return the answers to the requests, with the prompts that a log has of them.
@@ -69,37 +69,28 @@ class Replay(PromptTaker):
         """
         keys = [(bare(request.task_name), request.doc_id) for request in requests]
         self.joined = join(dict(zip(keys, requests)), self.answers)
-        missing_ids_by_task, other_prompt_count = defaultdict(list), 0
+        missing_ids_by_task = defaultdict(list)
         for (task, doc_id), request in zip(keys, requests):
             if (task, doc_id) not in self.joined:
                 missing_ids_by_task[task].append(doc_id)
             elif logged_arguments := self.joined[task, doc_id].line:
                 prompt, *gen_settings = logged_arguments["gen_args_0"].values()
                 prompt = JsonChatStr(*prompt) if isinstance(prompt, list) else prompt
-                other_prompt_count += prompt != request.args[0]
                 request.arguments = (prompt, *gen_settings)
         for task, missing_ids in missing_ids_by_task.items():
             fault = f"{task}: {len(missing_ids)} documents have no answer"
-            if not self.score_missing:
+            if self.missing == "error":
                 raise ToolError(
                     f"{fault}, the first of them document {missing_ids[0]}; give the rest"
                     " (`export --only-missing` writes its requests), the run's --limit, or"
                     " --missing score-zero"
                 )
             say(f"{fault}; scored as empty")
-        if other_prompt_count:
-            say(
-                f"{other_prompt_count} answers were given to other prompts than these"
-                " options make (few-shot, chat template); the samples keep the logged ones"
-            )
         return [self.joined[key].response if key in self.joined else "" for key in keys]
 
 
-Key = tuple[str, int]  # task and document id
-
-
-def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answer]:
-    """Return the one answer to each request that has one, by task and document id.
+def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, Answer]:
+    """Return the one answer to each request that has one; keys are task and document id.
 
     An answer without an id is joined by its document. ToolError for an answer to a document
     that is not asked, or to another version of it, and for a second one.
@@ -108,7 +99,7 @@ def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answ
     for key, request in requests.items():
         digest = scorer(key[0]).utils.digest(request.doc)
         keys_by_digest[key[0], digest].append(key)
-    answer_by_key: dict[Key, Answer] = {}
+    answer_by_key: dict[tuple, Answer] = {}
     for answer in answers:
         key = answer.task, answer.doc_id
         matches = [key] if key in requests else []
@@ -124,16 +115,14 @@ def join(requests: dict[Key, Instance], answers: list[Answer]) -> dict[Key, Answ
             equal_keys = keys_by_digest[answer.task, digest]
             matches = [key for key in equal_keys if answer.doc_id in (None, key[1])]
         free_keys = [key for key in matches if key not in answer_by_key]
-        label = f"document {answer.doc_id!r} of {answer.task}"
-        if not matches:
-            raise ToolError(
-                f"{answer.place}: answers {label}, or a version of it, that is not asked;"
-                " use the --tasks, --include_path and --limit of the run, or drop the line"
-            )
         if not free_keys:
-            first_place = answer_by_key[matches[0]].place
-            fault = f"is a second answer to {label}, after {first_place}"
-            raise ToolError(f"{answer.place}: {fault}; keep one")
+            label = f"document {answer.doc_id!r} of {answer.task}"
+            fault = f"answers {label}, or a version of it, that is not asked; use the"
+            fault += " --tasks, --include_path and --limit of the run, or drop the line"
+            if matches:
+                first_place = answer_by_key[matches[0]].place
+                fault = f"is a second answer to {label}, after {first_place}; keep one"
+            raise ToolError(f"{answer.place}: {fault}")
         answer_by_key[free_keys[0]] = answer
     return answer_by_key
 
@@ -157,8 +146,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    common_name = model_names.pop() if len(model_names) == 1 else "replay"
-    return options.model or common_name, answers
+    default_name = "replay" if len(model_names) > 1 else model_names.pop()
+    return options.model or default_name, answers
 
 
 def _latest_sources(arguments: list[str], *tasks: str) -> Iterable[Source]:
@@ -219,31 +208,6 @@ def save(tracker: EvaluationTracker, results: dict, replay: Replay, output: Path
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the harness's tables of the answers; return the exit status."""
-    options = _options(arguments)
-    if options.output_path:  # said before the work
-        check_writable(options.output_path / "results.json")
-    options.model, answers = read(options)
-    if sanitize_model_name(options.model) in ("", ".", ".."):
-        fault = "is not the name of a folder; change it"
-        raise ToolError(f"--model {options.model}: {fault}")
-    tasks = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
-    replay = Replay(answers, options.missing == "score-zero")
-    tracker, has_output = EvaluationTracker(), options.output_path is not None
-    log_settings = {"evaluation_tracker": tracker, "log_samples": has_output}
-    results = evaluate(replay, tasks, options, **log_settings)
-    sys.stdout.write(
-        f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
-        f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
-    )
-    for table_name in ("results", "groups"):
-        if table_name in results:
-            sys.stdout.write(f"{make_table(results, table_name)}\n")
-    if has_output:
-        save(tracker, results, replay, options.output_path)
-    return 0
-
-
-def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
@@ -256,4 +220,27 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--output_path", type=output_path, metavar="DIR", help=help_text)
     add("--missing", choices=("error", "score-zero"), default="error")
     add_options(parser)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.output_path:  # said before the work
+        check_writable(options.output_path / "results.json")
+    options.model, answers = read(options)
+    if sanitize_model_name(options.model) in ("", ".", ".."):
+        fault = "is not the name of a folder; change it"
+        raise ToolError(f"--model {options.model}: {fault}")
+    tasks = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
+    replay, tracker = Replay(answers, options.missing), EvaluationTracker()
+    log_settings = {
+        "evaluation_tracker": tracker,
+        "log_samples": bool(options.output_path),
+    }
+    results = evaluate(replay, tasks, options, **log_settings)
+    sys.stdout.write(
+        f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
+        f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
+    )
+    for table_name in ("results", "groups"):
+        if table_name in results:
+            sys.stdout.write(f"{make_table(results, table_name)}\n")
+    if options.output_path:
+        save(tracker, results, replay, options.output_path)
+    return 0
