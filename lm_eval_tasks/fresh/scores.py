@@ -57,22 +57,17 @@ def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
     """Return `explain_KIND` and `process_results_KIND`, as of a family's functions."""
 
     def explain(doc: dict, response: str) -> tuple:
-        verdict = getattr(_family(family), f"explain{name}")(doc, response)
-        return verdict._replace(scores=_common(doc, verdict.scores))
+        family_verdict = getattr(_family(family), f"explain{name}")(doc, response)
+        return family_verdict._replace(scores=_common(doc, family_verdict.scores))
 
     def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        scores = getattr(_family(family), f"process_results{name}")(doc, results)
-        return _common(doc, scores)
+        family_function = getattr(_family(family), f"process_results{name}")
+        return _common(doc, family_function(doc, results))
 
-    functions_by_name = {
-        f"{kind_function.__name__}_{kind}": kind_function
-        for kind_function in (explain, process_results)
-    }
-    for public_name, function in functions_by_name.items():
-        function.__name__ = function.__qualname__ = (
-            public_name  # so that it can be pickled
-        )
-    return functions_by_name
+    functions = explain, process_results
+    for function in functions:  # under its public name it can be pickled
+        function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}"
+    return {function.__name__: function for function in functions}
 
 
 # Kind, as the YAML files name it; family; what the names of its functions end in.

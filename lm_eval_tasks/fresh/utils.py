@@ -64,14 +64,14 @@ def generate_row(
 ) -> dict:
     """Return row `index` of a level; ValueError where no draw gives a problem."""
     generator = find_generator(name)
-    changed_knobs = generator.BENCHMARK if knobs == BENCHMARK else knobs or {}
-    knobs = generator.ladder(level) | changed_knobs
+    overriding_knobs = generator.BENCHMARK if knobs == BENCHMARK else knobs or {}
+    row_knobs = generator.ladder(level) | overriding_knobs
     seed_text = (
-        f"{name}|{generator.VERSION}|{seed}|{level}|{index}|{sorted(knobs.items())}"
+        f"{name}|{generator.VERSION}|{seed}|{level}|{index}|{sorted(row_knobs.items())}"
     )
     rng = random.Random(seed_text)
     for _ in range(MOST_DRAWS):
-        if row := generator.row(rng, level, index, knobs):
+        if row := generator.row(rng, level, index, row_knobs):
             return {"level": level, "index": index, **row}
     raise ValueError(
         f"fresh {name}: no problem of level {level} in {MOST_DRAWS} draws of seed {seed},"
@@ -94,12 +94,14 @@ class Request(NamedTuple):
         Raises ValueError where the request has none such, and as of `generate_row`.
         """
         if type(place) is not int or not 0 <= place < self.count:
-            fault_text = f"has no row {place!r:.20}, but 0 to {self.count - 1}"
-            raise ValueError(f"fresh {self.generator}: {fault_text}")
-        row_index, level_index = divmod(place, len(self.levels))
-        knobs = (self.knobs or {}).get(self.generator)
+            raise ValueError(
+                f"fresh {self.generator}: has no row {place!r:.20}, but 0 to"
+                f" {self.count - 1}"
+            )
+        level = self.levels[place % len(self.levels)]
+        generator_knobs = (self.knobs or {}).get(self.generator)
         return generate_row(
-            self.generator, self.seed, self.levels[level_index], row_index, knobs
+            self.generator, self.seed, level, place // len(self.levels), generator_knobs
         )
 
 
@@ -125,11 +127,11 @@ def read_request(
     gen_knobs: object = None,
 ) -> Request:
     """Return the request that a task's metadata makes; ValueError for others."""
-    knobs = {} if gen_knobs is None else gen_knobs
+    knobs_by_generator = {} if gen_knobs is None else gen_knobs
     levels = read_levels(gen_levels)
-    check_knobs(knobs)
+    check_knobs(knobs_by_generator)
     check_request(generator, gen_seed, gen_rows, levels, gen_version)
-    return Request(generator, gen_seed, gen_rows, levels, knobs)
+    return Request(generator, gen_seed, gen_rows, levels, knobs_by_generator)
 
 
 def read_levels(value: object) -> range:
@@ -170,13 +172,14 @@ def check_knobs(value: object) -> None:
 def _check_values(name: str, knobs: dict) -> None:
     """Raise ValueError for a knob that a generator has not, or not with its value."""
     generator = find_generator(name)
-    known_knobs, bounds = generator.ladder(1), getattr(generator, "BOUNDS", {})
+    known_knobs = generator.ladder(1)
+    bounds_by_knob = getattr(generator, "BOUNDS", {})
     for knob_name, knob_value in knobs.items():
         if knob_name not in known_knobs:
             raise ValueError(
                 f"gen_knobs: {name} has no knob {knob_name!r:.40}; it has {', '.join(known_knobs)}"
             )
-        least, greatest = bounds.get(knob_name, (0, 100))
+        least, greatest = bounds_by_knob.get(knob_name, (0, 100))
         if type(knob_value) is not int or not least <= knob_value <= greatest:
             raise ValueError(
                 f"gen_knobs: {name}: {knob_name} {knob_value!r:.40} is not an integer of {least}"
@@ -233,8 +236,9 @@ def load(
     """
     import datasets
 
-    request_fields = generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
-    request = read_request(*request_fields)
+    request = read_request(
+        generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
+    )
     _check_cache(sys.argv)
     test_rows = datasets.Dataset.from_list(rows_with_bar(request))
     eval_logger.info(

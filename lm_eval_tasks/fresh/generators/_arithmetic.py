@@ -55,7 +55,7 @@ Facts = list[tuple[int, str]]  # each a value and whose it is
 def draw_facts(
     rng: random.Random, level: int, names: list[str], value: Callable, wording: tuple
 ) -> tuple[Facts, str, Facts]:
-    """Return a value for each name, the text that tells them, and those told by no other.
+    """Return facts (value, name), their text, and those whose value is told directly.
 
     `wording` has the pattern of a clause (name, value), the functions that write a value
     and a difference, and the words between a smaller, or a larger value, and the other.
@@ -63,13 +63,13 @@ def draw_facts(
     clause_pattern, write_value, write_difference, *side_words = wording
     facts: Facts = []
     clauses, direct_facts = [], []
-    for index, name in enumerate(names):
-        drawn_value = facts[-1][0] if index and rng.random() < 0.2 else value()
-        earlier_value, earlier_name = rng.choice(facts) if index else (drawn_value, "")
-        if drawn_value != earlier_value and is_relative(rng, level):
-            difference_text = write_difference(abs(drawn_value - earlier_value))
-            side_word = side_words[drawn_value > earlier_value]
-            value_text = f"{difference_text} {side_word} {earlier_name}"
+    for name in names:
+        drawn_value = facts[-1][0] if facts and rng.random() < 0.2 else value()
+        peer_value, peer_name = rng.choice(facts) if facts else (drawn_value, "")
+        if drawn_value != peer_value and is_relative(rng, level):
+            difference_text = write_difference(abs(drawn_value - peer_value))
+            side_word = side_words[drawn_value > peer_value]
+            value_text = f"{difference_text} {side_word} {peer_name}"
         else:
             value_text = write_value(drawn_value)
             direct_facts.append((drawn_value, name))
@@ -111,11 +111,8 @@ def names(rng: random.Random, count: int) -> list[str]:
 
 def places(rng: random.Random, count: int) -> list[str]:
     """Return made names of cities."""
-    city_names = [
-        "".join(three_syllables).capitalize()
-        for three_syllables in product(SYLLABLES, repeat=3)
-    ]
-    return rng.sample(city_names, count)
+    lowercase_names = map("".join, product(SYLLABLES, repeat=3))
+    return rng.sample([*map(str.capitalize, lowercase_names)], count)
 
 
 def joined(items: list[str]) -> str:
@@ -124,8 +121,8 @@ def joined(items: list[str]) -> str:
 
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where needed."""
-    plural = PLURALS.get(noun, f"{noun}s")
-    return f"{number} {noun if number == 1 else plural}"
+    plural_noun = PLURALS.get(noun, f"{noun}s")
+    return f"{number} {noun if number == 1 else plural_noun}"
 
 
 def years(number: int) -> str:
@@ -140,28 +137,25 @@ def ordinal(number: int) -> str:
 
 def duration(seconds: int) -> str:
     """Return "3 hours, 5 minutes and 7 seconds", without what is zero."""
-    unit_sizes = (("hour", 3600, 10**9), ("minute", 60, 60), ("second", 1, 60))
-    amounts_and_units = [
-        (seconds // unit_seconds % modulus, unit)
-        for unit, unit_seconds, modulus in unit_sizes
-    ]
+    amounts_by_unit = hours_minutes_seconds(seconds, "hour minute second")
     return joined(
-        [counted(amount, unit) for amount, unit in amounts_and_units if amount]
+        [counted(amount, unit) for unit, amount in amounts_by_unit.items() if amount]
     )
 
 
 def by_turns(spans: list[int], first: str, second: str) -> str:
     """Return spans of seconds one after the other, of two sorts in turns."""
-    labelled_spans = zip(cycle((first, second)), spans)
-    return ", then ".join(f"{label} {duration(span)}" for label, span in labelled_spans)
+    labels_and_spans = zip(cycle((first, second)), spans)
+    return ", then ".join(
+        f"{label} {duration(span_seconds)}" for label, span_seconds in labels_and_spans
+    )
 
 
 def clock(seconds: int) -> str:
     """Return a time on the 24-hour clock, with seconds where there are any."""
-    hours, minutes, second_of_minute = seconds // 3600, seconds // 60 % 60, seconds % 60
-    return f"{hours:02}:{minutes:02}" + f":{second_of_minute:02}" * bool(
-        second_of_minute
-    )
+    hour_of_day, minute_of_hour = divmod(seconds // 60, 60)
+    seconds_text = f":{seconds % 60:02}" if seconds % 60 else ""
+    return f"{hour_of_day:02}:{minute_of_hour:02}{seconds_text}"
 
 
 def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
@@ -184,7 +178,7 @@ def time(rng: random.Random, level: int) -> int:
 
 def hours_minutes_seconds(seconds: int, keys: str) -> dict[str, int]:
     """Return a duration's hours, minutes and seconds by keys such as "H M S"."""
-    amounts = (seconds // 3600, seconds // 60 % 60, seconds % 60)
+    amounts = seconds // 3600, seconds // 60 % 60, seconds % 60
     return dict(zip(keys.split(), amounts, strict=True))
 
 

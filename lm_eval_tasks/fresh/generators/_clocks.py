@@ -31,118 +31,108 @@ def average(rng: random.Random, level: int) -> a.Problem:
     mean_seconds = unit_seconds * rng.randrange(
         1800 // unit_seconds, 14_400 // unit_seconds
     )
-    deviations = rng.sample(range(-840, 840, unit_seconds), duration_count)
+    carried_seconds = rng.sample(range(-840, 840, unit_seconds), duration_count)
     # Each takes from the mean what the one before it adds.
     durations = [
-        mean_seconds + deviation - previous_deviation
-        for deviation, previous_deviation in zip(
-            deviations, [deviations[-1], *deviations]
+        mean_seconds + seconds_added - seconds_taken
+        for seconds_added, seconds_taken in zip(
+            carried_seconds, [carried_seconds[-1], *carried_seconds]
         )
     ]
     text_slots = {
         "name": a.names(rng, 1)[0],
         "machine": rng.choice(a.TEXTS["machines"]),
     }
-    text_slots |= {
-        "facts": "; ".join(map(a.duration, durations)),
-        "count": duration_count,
-    }
-    return a.problem(
-        "average", a.hours_minutes_seconds(mean_seconds, "H M S"), **text_slots
-    )
+    text_slots |= {"facts": "; ".join(map(a.duration, durations))}
+    answer = a.hours_minutes_seconds(mean_seconds, "H M S")
+    return a.problem("average", answer, count=duration_count, **text_slots)
 
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     """The time of several jobs, each at the pace of a sample of it."""
-    facts, order_texts, total_seconds = [], [], 0
-    jobs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
+    sample_texts, job_texts, total_seconds = [], [], 0
+    nouns_and_verbs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for job_number in range(level):
-        round_number, job_index = divmod(job_number, len(jobs))
-        noun, verb = jobs[job_index]
-        sort_word = f" {a.TEXTS['sorts'][round_number]} " if level > len(jobs) else " "
-        sample_size = 1 if level == 1 else rng.randrange(2, 8)
-        seconds_each = (
+        noun, verb = nouns_and_verbs[job_number % len(nouns_and_verbs)]
+        adjective = ""  # none where each noun comes once
+        if level > len(nouns_and_verbs):
+            adjective = f"{a.TEXTS['sorts'][job_number // len(nouns_and_verbs)]} "
+        pieces_of_sample = 1 if level == 1 else rng.randrange(2, 8)
+        seconds_per_piece = (
             30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
         )
-        order_size = rng.randrange(3, 40)
-        sample_and_order = [
-            f"{verb} {a.counted(amount, noun).replace(' ', sort_word)}"
-            for amount in (sample_size, order_size)
+        pieces_of_job = rng.randrange(3, 40)
+        sample_text, job_text = [
+            f"{verb} {a.counted(piece_count, noun).replace(' ', f' {adjective}')}"
+            for piece_count in (pieces_of_sample, pieces_of_job)
         ]
-        facts.append(
-            f"{a.duration(seconds_each * sample_size)} to {sample_and_order[0]}"
-        )
-        order_texts.append(sample_and_order[1])
-        total_seconds += seconds_each * order_size
-    query_text = a.joined(order_texts) + ", one job after the other" * (level > 1)
+        sample_duration_text = a.duration(seconds_per_piece * pieces_of_sample)
+        sample_texts.append(f"{sample_duration_text} to {sample_text}")
+        job_texts.append(job_text)
+        total_seconds += seconds_per_piece * pieces_of_job
+    text_slots = {"facts": "; ".join(sample_texts), "name": a.names(rng, 1)[0]}
+    query_text = a.joined(job_texts) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total_seconds, "X Y Z")
-    text_slots = {
-        "facts": "; ".join(facts),
-        "query": query_text,
-        "name": a.names(rng, 1)[0],
-    }
-    return a.problem("at_the_same_pace", answer, **text_slots)
+    return a.problem("at_the_same_pace", answer, query=query_text, **text_slots)
 
 
 def next_time(rng: random.Random, level: int) -> a.Problem:
-    """The next day on which things that return every few days fall together."""
+    """The next day on which routines that return every few days all meet."""
     routine_count, routines = (level + 1) // 2, a.TEXTS["routines"]
     if routine_count <= len(routines):
         periods = rng.sample(PERIODS, routine_count)
     else:  # so many that their multiple would always be the same
         common_multiple = rng.choice(TOTALS)
-        divisors = [factor for factor in range(5, 100) if common_multiple % factor == 0]
+        divisors = [number for number in range(5, 100) if common_multiple % number == 0]
         periods = rng.choices(divisors, k=routine_count)
         routines = [
             f"{routine} in hall {hall}" for hall in range(1, 8) for routine in routines
         ]
     routines, meeting_period = rng.sample(routines, routine_count), lcm(*periods)
-    meeting_number = rng.randrange(max(1, min(12 * level, MOST_DAYS // meeting_period)))
-    form = rng.choice(NUMERIC_FORMS)
-    strftime_form = form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
-    first_meeting_day = a.date_of(rng, 1960, 1999)
-    today = first_meeting_day + timedelta(
-        meeting_number * meeting_period + rng.randrange(meeting_period)
+    days_to_last_meeting = meeting_period * rng.randrange(
+        max(1, min(12 * level, MOST_DAYS // meeting_period))
     )
-    facts = [
+    date_form = rng.choice(NUMERIC_FORMS)
+    strftime_form = (
+        date_form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
+    )
+    first_meeting_day = a.date_of(rng, 1960, 1999)
+    last_meeting_day = first_meeting_day + timedelta(days_to_last_meeting)
+    today = last_meeting_day + timedelta(rng.randrange(meeting_period))
+    next_meeting_day = last_meeting_day + timedelta(meeting_period)
+    routine_facts = [
         f"{routine} every {period} days" for routine, period in zip(routines, periods)
     ]
-    premise, query = a.TEXTS["falling together"][min(routine_count - 1, 2)]
-    facts[0] = facts[0][0].upper() + facts[0][1:]
-    text_slots = {
-        "facts": a.joined(facts),
-        "premise": premise,
-        "query": query,
-        "form": form,
-    }
-    text_slots |= {
-        "first": f"{first_meeting_day:{strftime_form}}",
-        "today": f"{today:{strftime_form}}",
-    }
-    next_day = first_meeting_day + timedelta((meeting_number + 1) * meeting_period)
-    answer = {"answer": f"{next_day:{strftime_form}}"}
-    return a.problem("next_time", answer, **text_slots)
+    routine_facts[0] = routine_facts[0][0].upper() + routine_facts[0][1:]
+    premise_text, query_text = a.TEXTS["falling together"][min(routine_count - 1, 2)]
+    return a.problem(
+        "next_time",
+        {"answer": f"{next_meeting_day:{strftime_form}}"},
+        facts=a.joined(routine_facts),
+        premise=premise_text,
+        query=query_text,
+        form=date_form,
+        first=f"{first_meeting_day:{strftime_form}}",
+        today=f"{today:{strftime_form}}",
+    )
 
 
 def clock_time(rng: random.Random, level: int) -> a.Problem:
-    """The clock after, or before, one thing after the other."""
+    """The clock when heating and cooling in turns is over, or when it has to begin."""
     unit_seconds = 60 if level < 3 else 1
     durations = [
         unit_seconds * rng.randrange(600 // unit_seconds, 36_000 // unit_seconds)
         for _ in range(level)
     ]
     stated_second, write_clock = a.time(rng, level), a.clock_of_a_style(rng)
-    begin_words, query, sign = "begins", "When is it over", 1
+    stated_verb, query_text, direction = "begins", "When is it over", 1
     if rng.random() >= 0.6:
-        begin_words, query, sign = "has to be over", "When does it have to begin", -1
-    text_slots = {
-        "begins": begin_words,
-        "clock": write_clock(stated_second),
-        "query": query,
-    }
-    text_slots["facts"] = a.by_turns(durations, "heating for", "cooling for")
-    answer = a.day_and_time(stated_second + sign * sum(durations))
-    return a.problem("clock_time", answer, **text_slots)
+        stated_verb, direction = "has to be over", -1
+        query_text = "When does it have to begin"
+    answer = a.day_and_time(stated_second + direction * sum(durations))
+    text_slots = {"begins": stated_verb, "clock": write_clock(stated_second)}
+    text_slots |= {"facts": a.by_turns(durations, "heating for", "cooling for")}
+    return a.problem("clock_time", answer, query=query_text, **text_slots)
 
 
 # -------------------------------------------------------------------------- schedule
@@ -161,8 +151,8 @@ class Calendar(NamedTuple):
         """Return spans outside of the window that do not touch each other."""
         busy_spans: list[tuple[int, int]] = []
         raster_step_limit = 5 if self.window else 16
-        start_minutes = rng.sample(range(self.start, self.end, self.raster), count)
-        for span_start in sorted(start_minutes):
+        span_starts = rng.sample(range(self.start, self.end, self.raster), count)
+        for span_start in sorted(span_starts):
             span_end = min(
                 span_start + self.raster * rng.randrange(1, raster_step_limit), self.end
             )
@@ -175,20 +165,23 @@ class Calendar(NamedTuple):
 
     def free(self, busy: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the spans between busy ones."""
-        span_edges = [self.start, *(edge for span in busy for edge in span), self.end]
+        free_starts = [self.start, *(busy_end for _, busy_end in busy)]
+        free_ends = [*(busy_start for busy_start, _ in busy), self.end]
         return [
-            (start, end)
-            for start, end in zip(span_edges[::2], span_edges[1::2])
-            if start < end
+            (free_start, free_end)
+            for free_start, free_end in zip(free_starts, free_ends)
+            if free_start < free_end
         ]
 
     def starts(self, busy: list[tuple[int, int]]) -> list[int]:
         """Return the starts of a meeting that meets none of the busy spans."""
         return [
-            start
-            for start in range(self.start, self.end - self.length + 1, self.raster)
+            meeting_start
+            for meeting_start in range(
+                self.start, self.end - self.length + 1, self.raster
+            )
             if all(
-                start + self.length <= busy_start or busy_end <= start
+                meeting_start + self.length <= busy_start or busy_end <= meeting_start
                 for busy_start, busy_end in busy
             )
         ]
@@ -197,27 +190,24 @@ class Calendar(NamedTuple):
         self, rng: random.Random, facts: str, busy: list[tuple[int, int]]
     ) -> a.Problem | None:
         """Return a question on the starts; None where there are some and should not be."""
-        starts = self.starts(busy)
-        if starts and not self.window:
+        meeting_starts = self.starts(busy)
+        if meeting_starts and not self.window:
             return None
         raster_text = "the hour or the half hour"
         if self.raster == 15:
             raster_text = "the hour or 15, 30 or 45 minutes after it"
         edge_word = rng.choice(("earliest", "latest"))
-        query = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
-        answer, answer_form = len(starts), "<number>"
+        query_text = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
+        answer, answer_form = len(meeting_starts), "<number>"
         if rng.random() < 0.4:
-            start_clocks = [a.clock(60 * start) for start in starts] or ["unanswerable"]
-            answer = start_clocks[0 if edge_word == "earliest" else -1]
-            answer_form = '"HH:MM"'
-            query = a.TEXTS["meeting edge"].format(edge=edge_word)
-        text_slots = {
-            "facts": facts,
-            "length": self.length,
-            "when": raster_text,
-            "query": query,
-        }
-        return a.problem("meeting", {"answer": answer}, form=answer_form, **text_slots)
+            query_text = a.TEXTS["meeting edge"].format(edge=edge_word)
+            answer, answer_form = "unanswerable", '"HH:MM"'
+            if meeting_starts:
+                earliest_or_latest = min if edge_word == "earliest" else max
+                answer = a.clock(60 * earliest_or_latest(meeting_starts))
+        text_slots = {"facts": facts, "length": self.length, "when": raster_text}
+        text_slots |= {"query": query_text, "form": answer_form}
+        return a.problem("meeting", {"answer": answer}, **text_slots)
 
 
 def _calendar(rng: random.Random, level: int) -> Calendar:
@@ -242,9 +232,8 @@ def _calendar(rng: random.Random, level: int) -> Calendar:
 
 def _told_spans(spans: list[tuple[int, int]]) -> str:
     """Return spans of minutes as words: "from 09:00 to 10:30 and from …"."""
-    clock_pairs = [(a.clock(60 * start), a.clock(60 * end)) for start, end in spans]
     return a.joined(
-        [f"from {start_clock} to {end_clock}" for start_clock, end_clock in clock_pairs]
+        [f"from {a.clock(60 * start)} to {a.clock(60 * end)}" for start, end in spans]
     )
 
 
@@ -258,12 +247,12 @@ def common_times(rng: random.Random, level: int) -> a.Problem | None:
         busy_by_person = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
         free_by_person = [calendar.free(busy_spans) for busy_spans in busy_by_person]
         if all(free_by_person):
-            facts = [
+            free_texts = [
                 f"{name} is free {_told_spans(free_spans)}"
                 for name, free_spans in zip(names, free_by_person)
             ]
             if problem := calendar.problem(
-                rng, f"{'; '.join(facts)}.", sum(busy_by_person, [])
+                rng, f"{'; '.join(free_texts)}.", sum(busy_by_person, [])
             ):
                 return problem
     return None
@@ -277,20 +266,19 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
         f" {a.clock(60 * calendar.end)} and meet within these hours."
     )
     for _ in range(MOST_TRIES):
-        facts, fixed_spans = [], []
+        busy_texts, fixed_spans = [], []
         for person_index, name in enumerate(names):
-            person_spans = calendar.busy(rng, 2 + min(level // 2, 4))
-            can_move = level > 1 and person_index % 3 == 1 and person_spans
-            fixed_spans += [] if can_move else person_spans
-            busy_text = (
-                f"busy {_told_spans(person_spans)}"
-                if person_spans
-                else "not busy at all"
-            )
-            move_text = ", but can move every appointment" * bool(can_move)
-            facts.append(f"{name} is {busy_text}{move_text}")
+            spans_of_person = calendar.busy(rng, 2 + min(level // 2, 4))
+            busy_text = f"{name} is not busy at all"
+            if spans_of_person:
+                busy_text = f"{name} is busy {_told_spans(spans_of_person)}"
+            if spans_of_person and level > 1 and person_index % 3 == 1:
+                busy_text += ", but can move every appointment"
+            else:
+                fixed_spans += spans_of_person
+            busy_texts.append(busy_text)
         if problem := calendar.problem(
-            rng, f"{hours_sentence} {'; '.join(facts)}.", fixed_spans
+            rng, f"{hours_sentence} {'; '.join(busy_texts)}.", fixed_spans
         ):
             return problem
     return None
@@ -322,118 +310,124 @@ def _zone_name(seconds: int) -> str:
 def calls(rng: random.Random, level: int) -> a.Problem | None:
     """The clock of the last one in a chain of calls, each at a time of the caller's."""
     names = a.names(rng, level + 1)
-    offsets = [_zone(rng, level) for _ in names]
-    first_call_time = call_time = 60 * rng.randrange(
-        a.DAY // 60
-    )  # by the clock of the first
-    facts = [
+    zone_offsets = [_zone(rng, level) for _ in names]
+    first_call_time = 60 * rng.randrange(a.DAY // 60)
+    call_texts = [
         f"At {a.clock(first_call_time)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
     ]
+    utc_call_time = first_call_time - zone_offsets[0]
     for caller_index in range(1, len(names) - 1):
-        caller_time = (call_time + offsets[caller_index] - offsets[0]) % a.DAY
-        wait_seconds = 60 * rng.randrange(10, 1430)
-        call_time += wait_seconds
-        name = names[caller_index]
-        clock_text = a.clock((caller_time + wait_seconds) % a.DAY)
-        call_text = f"{name} calls {names[caller_index + 1]}"
-        facts.append(f"when {name}'s clock next shows {clock_text}, {call_text}")
+        utc_call_time += 60 * rng.randrange(10, 1430)
+        clock_text = a.clock((utc_call_time + zone_offsets[caller_index]) % a.DAY)
+        caller, callee = names[caller_index : caller_index + 2]
+        call_texts.append(
+            f"when {caller}'s clock next shows {clock_text}, {caller} calls {callee}"
+        )
     zone_texts = [
-        f"{name} is at {_zone_name(offset)}" for name, offset in zip(names, offsets)
+        f"{name} is at {_zone_name(zone_offset)}"
+        for name, zone_offset in zip(names, zone_offsets)
     ]
-    text_slots = {
-        "where": a.joined(zone_texts),
-        "facts": "; ".join(facts),
-        "name": names[-1],
-    }
-    answer = a.day_and_time(call_time + offsets[-1] - offsets[0], 5)
-    return a.problem("calls", answer, last=" last" * (level > 1), **text_slots)
+    return a.problem(
+        "calls",
+        a.day_and_time(utc_call_time + zone_offsets[-1], 5),
+        last=" last" * (level > 1),
+        where=a.joined(zone_texts),
+        facts="; ".join(call_texts),
+        name=names[-1],
+    )
 
 
 def landing(rng: random.Random, level: int) -> a.Problem:
     """The local time of the landing, after flights and stops."""
     origin, destination = a.places(rng, 2)
-    offsets = _zone(rng, level), _zone(rng, level)
+    origin_offset, destination_offset = _zone(rng, level), _zone(rng, level)
     departure_second = 60 * rng.randrange(a.DAY // 60)
-    durations = [_flight(rng, *offsets)]
+    durations = [_flight(rng, origin_offset, destination_offset)]
     for _ in range(level - 1):
         durations += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
-    answer = a.day_and_time(
-        departure_second + sum(durations) + offsets[1] - offsets[0], 5
-    )
+    utc_landing_time = departure_second - origin_offset + sum(durations)
+    answer = a.day_and_time(utc_landing_time + destination_offset, 5)
     text_slots = {"facts": a.by_turns(durations, "a flight of", "a stop of")}
-    text_slots |= {"here": origin, "there": destination}
-    text_slots |= {
-        "from_zone": _zone_name(offsets[0]),
-        "to_zone": _zone_name(offsets[1]),
-    }
+    text_slots |= {"here": origin, "from_zone": _zone_name(origin_offset)}
+    text_slots |= {"there": destination, "to_zone": _zone_name(destination_offset)}
     text_slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(departure_second)}
     return a.problem("landing", answer, **text_slots)
 
 
 def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     """The time of flights, by the local dates and times of their ends."""
-    places = a.places(rng, level + 1)
-    offsets = [_zone(rng, level) for _ in places]
-    current_second = 60 * rng.randrange(a.DAY // 60)
-    start_day, facts, flight_total = a.date_of(rng, 1990, 2020), [], 0
+    cities = a.places(rng, level + 1)
+    zone_offsets = [_zone(rng, level) for _ in cities]
+    utc_time = 60 * rng.randrange(a.DAY // 60)  # since midnight of the start day
+    start_day, flight_texts, total_flight_seconds = a.date_of(rng, 1990, 2020), [], 0
 
-    def local(place_index: int) -> str:
-        days_later, second_of_day = divmod(current_second + offsets[place_index], a.DAY)
-        local_day = start_day + timedelta(days_later)
-        return f"{a.clock(second_of_day)} on {a.in_words(local_day, False)}"
+    def write_city_and_time(city_index: int) -> str:
+        """Return a city and the local time and date there at `utc_time`."""
+        days_later, second_of_day = divmod(utc_time + zone_offsets[city_index], a.DAY)
+        local_date = start_day + timedelta(days_later)
+        time_text = f"{a.clock(second_of_day)} on {a.in_words(local_date, False)}"
+        return f"{cities[city_index]} at {time_text}"
 
-    for place_index in range(len(places) - 1):
-        departure_text = local(place_index)
-        flight_seconds = _flight(rng, *offsets[place_index : place_index + 2])
-        current_second += flight_seconds
-        flight_total += flight_seconds
-        origin, destination = places[place_index : place_index + 2]
-        arrival_text = f"{destination} at {local(place_index + 1)}"
-        facts.append(f"{origin} at {departure_text}, arriving in {arrival_text}")
-        current_second += 60 * rng.randrange(40, 50 * 60)
+    for origin_index in range(len(cities) - 1):
+        departure_text = write_city_and_time(origin_index)
+        flight_seconds = _flight(rng, *zone_offsets[origin_index : origin_index + 2])
+        utc_time += flight_seconds
+        total_flight_seconds += flight_seconds
+        arrival_text = write_city_and_time(origin_index + 1)
+        flight_texts.append(f"{departure_text}, arriving in {arrival_text}")
+        utc_time += 60 * rng.randrange(40, 50 * 60)
     zone_texts = [
-        f"{city} is at {_zone_name(offset)}" for city, offset in zip(places, offsets)
+        f"{city} is at {_zone_name(zone_offset)}"
+        for city, zone_offset in zip(cities, zone_offsets)
     ]
-    text_slots = {"where": a.joined(zone_texts), "facts": "; from ".join(facts)}
-    answer = {"days": flight_total // a.DAY}
-    answer |= a.hours_minutes_seconds(flight_total % a.DAY, "hours minutes seconds")
-    return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **text_slots)
+    flight_days, odd_seconds = divmod(total_flight_seconds, a.DAY)
+    return a.problem(
+        "time_in_the_air",
+        {"days": flight_days}
+        | a.hours_minutes_seconds(odd_seconds, "hours minutes seconds"),
+        name=a.names(rng, 1)[0],
+        where=a.joined(zone_texts),
+        facts="; from ".join(flight_texts),
+    )
 
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
-    clock_owners = [f"those in {place}" for place in a.places(rng, level + 1)]
-    write_zone = lambda offset: f"at {_zone_name(offset)}"  # noqa: E731
+    clock_phrases = [f"those in {city}" for city in a.places(rng, level + 1)]
+    write_zone = lambda zone_offset: f"at {_zone_name(zone_offset)}"  # noqa: E731
     wording = "{} are {}", write_zone, a.duration, "behind", "ahead of"
     draw_zone = partial(_zone, rng, level)
-    zone_facts, clauses_text, direct_zone_facts = a.draw_facts(
-        rng, level, clock_owners, draw_zone, wording
+    zone_facts, zones_text, direct_zone_facts = a.draw_facts(
+        rng, level, clock_phrases, draw_zone, wording
     )
-    true_gap, direct_gap = (
+    true_gap, gap_of_direct_facts = (
         max(fact_list)[0] - min(fact_list)[0]
         for fact_list in (zone_facts, direct_zone_facts)
     )
-    if level > 2 and true_gap == direct_gap and rng.random() < 0.7:
+    if level > 2 and true_gap == gap_of_direct_facts and rng.random() < 0.7:
         return None
-    query = "greatest time difference between any two of them"
+    query_text = "greatest time difference between any two of them"
     if level == 1:
-        query = "time difference between the two"
-    answer = dict(zip(("hours", "minutes"), divmod(true_gap // 60, 60)))
-    clauses_text = clauses_text.replace("those", "the clocks", 1)
-    return a.problem("widest_gap", answer, facts=clauses_text, query=query)
+        query_text = "time difference between the two"
+    return a.problem(
+        "widest_gap",
+        dict(zip(("hours", "minutes"), divmod(true_gap // 60, 60))),
+        facts=zones_text.replace("those", "the clocks", 1),
+        query=query_text,
+    )
 
 
 # ----------------------------------------------------------------------------- trick
 
 
 def _date_or_not(rng: random.Random, exists: bool) -> tuple[str, date | None]:
-    """Return a date and how it is written; None for a date that does not exist."""
+    """Return how a date is written, and the date: None for one that does not exist."""
     if exists:
-        day = a.date_of(rng, 1890, 1990)
+        real_date = a.date_of(rng, 1890, 1990)
         if rng.random() < 0.6:  # the end of a month, at times a leap day
-            day = day.replace(month=rng.randrange(1, 13), day=1)
-            day = day.replace(day=monthrange(day.year, day.month)[1])
-        return day.isoformat(), day
+            year, month = real_date.year, rng.randrange(1, 13)
+            real_date = date(year, month, monthrange(year, month)[1])
+        return real_date.isoformat(), real_date
     year, month = rng.randrange(1890, 1991), rng.choice((2, 2, 2, 4, 6, 9, 11))
     year = 1900 if month == 2 and rng.random() < 0.3 else year
     return f"{year}-{month:02}-{monthrange(year, month)[1] + 1}", None
@@ -446,60 +440,65 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     so only the chain of letters says whether that matters.
     """
     asked_date_exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
-    dated_letters, facts, name_and_answer = [], [], None
-    names = iter(a.names(rng, 2 + level + level // 2))
+    date_facts, step_facts, ends_of_chains = [], [], []
+    name_iterator = iter(a.names(rng, 2 + level + level // 2))
     for step_count in (level, level // 2) if level > 1 else (1,):
-        date_text, chain_date = _date_or_not(
+        date_text, letter_date = _date_or_not(
             rng, asked_date_exists if step_count == level else not asked_date_exists
         )
-        previous_name = next(names)
-        dated_letters.append(f"{previous_name}'s letter is dated {date_text}")
+        name = next(name_iterator)
+        date_facts.append(f"{name}'s letter is dated {date_text}")
         for _ in range(step_count):
+            previous_name, name = name, next(name_iterator)
             day_offset = rng.choice((1, -1)) * rng.randrange(2, longest_step)
-            side_word, name = "later" if day_offset > 0 else "earlier", next(names)
             distance_text = a.counted(abs(day_offset), "day")
-            facts.append(
+            side_word = "later" if day_offset > 0 else "earlier"
+            step_facts.append(
                 f"{name}'s is dated {distance_text} {side_word} than {previous_name}'s"
             )
-            chain_date = chain_date and chain_date + timedelta(day_offset)
-            previous_name = name
-        name_and_answer = name_and_answer or (
-            previous_name,
-            chain_date.isoformat() if chain_date else "unanswerable",
-        )
+            letter_date = letter_date and letter_date + timedelta(day_offset)
+        ends_of_chains.append((name, letter_date))
     if level > 1:
-        rng.shuffle(dated_letters)
-        rng.shuffle(facts)
-    text_slots = {"facts": "; ".join(dated_letters + facts), "name": name_and_answer[0]}
-    return a.problem("impossible_date", {"answer": name_and_answer[1]}, **text_slots)
+        rng.shuffle(date_facts)
+        rng.shuffle(step_facts)
+    asked_name, asked_date = ends_of_chains[0]
+    return a.problem(
+        "impossible_date",
+        {"answer": f"{asked_date}" if asked_date else "unanswerable"},
+        facts="; ".join(date_facts + step_facts),
+        name=asked_name,
+    )
 
 
 def nested_days(rng: random.Random, level: int) -> a.Problem:
     """A date some days from today, which is told as a day before or after others."""
-    day_words, named_day_offset = rng.choice(
+    named_day_text, days_to_named_day = rng.choice(
         (("yesterday", -1), ("today", 0), ("tomorrow", 1))
     )
     for _ in range(level):
         day_step = rng.choice((1, -1))
-        day_words = f"the day {'after' if day_step > 0 else 'before'} {day_words}"
-        named_day_offset += day_step
+        side_word = "after" if day_step > 0 else "before"
+        named_day_text = f"the day {side_word} {named_day_text}"
+        days_to_named_day += day_step
     today = a.date_of(rng, 1950, 2050)
-    day_distance = rng.randrange(2, 100 + 100 * min(level, 10))
-    query, direction = f"was the date {day_distance} days before", -1
-    if rng.random() < 0.5:
-        query, direction = f"is the date {day_distance} days from", 1
-    text_slots = {
-        "named": day_words.capitalize(),
-        "date": today + timedelta(named_day_offset),
-    }
-    answer = {"answer": str(today + timedelta(direction * day_distance))}
-    return a.problem("nested_days", answer, query=query, **text_slots)
+    days_to_asked_day = rng.randrange(2, 100 + 100 * min(level, 10))
+    query_text = f"is the date {days_to_asked_day} days from"
+    if rng.random() >= 0.5:
+        query_text = f"was the date {days_to_asked_day} days before"
+        days_to_asked_day = -days_to_asked_day
+    return a.problem(
+        "nested_days",
+        {"answer": f"{today + timedelta(days_to_asked_day)}"},
+        query=query_text,
+        named=named_day_text.capitalize(),
+        date=today + timedelta(days_to_named_day),
+    )
 
 
 def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
-    """The weekdays that it can be some hours from an uncertain time."""
+    """The weekdays that it can be at the end of a journey from an uncertain time on."""
     unit_seconds = 3600 if level < 3 else 60
-    part_durations = [
+    durations = [
         unit_seconds * rng.randrange(3600 // unit_seconds, 90_000 // unit_seconds)
         for _ in range(level)
     ]
@@ -507,22 +506,19 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
         (("before noon", 0), ("at noon or later", a.DAY // 2))
     )
     start_weekday = rng.randrange(7)
-    earliest_end = earliest_start + sum(part_durations)
-    latest_end = (
-        earliest_end + a.DAY // 2 - 1
-    )  # the last second of that half of the day
-    day_range = range(earliest_end // a.DAY, latest_end // a.DAY + 1)
-    answer = {
-        "unordered_list": [
-            a.WEEKDAYS[(start_weekday + day_number) % 7] for day_number in day_range
-        ]
-    }
-    text_slots = {
-        "facts": a.by_turns(part_durations, "sails for", "lies at anchor for")
-    }
-    text_slots |= {"half": half_day_text, "place": a.places(rng, 1)[0]}
+    earliest_end = earliest_start + sum(durations)
+    latest_end = earliest_end + a.DAY // 2 - 1  # the last second of that half
+    end_weekdays = [
+        a.WEEKDAYS[(start_weekday + days_later) % 7]
+        for days_later in range(earliest_end // a.DAY, latest_end // a.DAY + 1)
+    ]
     return a.problem(
-        "possible_weekdays", answer, weekday=a.WEEKDAYS[start_weekday], **text_slots
+        "possible_weekdays",
+        {"unordered_list": end_weekdays},
+        weekday=a.WEEKDAYS[start_weekday],
+        facts=a.by_turns(durations, "sails for", "lies at anchor for"),
+        half=half_day_text,
+        place=a.places(rng, 1)[0],
     )
 
 
@@ -539,39 +535,39 @@ def age(rng: random.Random, level: int) -> a.Problem:
     elsewhere, and one of them is as vague as the missing one. The facts are told in any
     order, and nobody is unborn or over a hundred.
     """
-    people = a.names(rng, level + 1 + level // 2)
-    chain, side_people = people[:level], people[level:]
-    birth_date = a.date_of(rng, 1880, 1970)
-    birthdays = {chain[0]: birth_date.replace(day=min(birth_date.day, 28))}
+    names = a.names(rng, level + 1 + level // 2)
+    chain_names, side_names = names[:level], names[level:]
+    first_birth = a.date_of(rng, 1880, 1970)
+    birth_dates = {names[0]: first_birth.replace(day=min(first_birth.day, 28))}
     is_answerable = rng.random() < 2 / 3
-    vague_person = rng.choice(side_people if is_answerable else chain[1:] or [""])
-    facts = [f"{chain[0]} was born on {a.in_words(birthdays[chain[0]], False)}"]
+    vague_name = rng.choice(side_names if is_answerable else chain_names[1:] or [""])
+    facts = [f"{names[0]} was born on {a.in_words(birth_dates[names[0]], False)}"]
     if level == 1:
-        facts = [
-            f"The birthday of {chain[0]} is on {birth_date.day} {a.MONTHS[birth_date.month - 1]}"
-        ]
-        aged_person, told_age = people[not is_answerable], rng.randrange(5, 40)
-        facts.append(f"{aged_person} turned {told_age} in {birth_date.year + told_age}")
-    for index, name in enumerate(people[1:] if level > 1 else (), start=1):
-        peer = chain[index - 1] if index < level else rng.choice([*birthdays])
-        year_gap = birthdays[peer].year - birth_date.year
+        birthday_text = f"{first_birth.day} {a.MONTHS[first_birth.month - 1]}"
+        facts = [f"The birthday of {names[0]} is on {birthday_text}"]
+        aged_name, told_age = names[not is_answerable], rng.randrange(5, 40)
+        facts.append(f"{aged_name} turned {told_age} in {first_birth.year + told_age}")
+    for index, name in enumerate(names[1:] if level > 1 else (), start=1):
+        peer_name = names[index - 1] if index < level else rng.choice([*birth_dates])
+        year_gap = birth_dates[peer_name].year - first_birth.year
         side_word = rng.choice(("younger", "older"))
         if abs(year_gap) > 25:
             side_word = "older" if year_gap > 0 else "younger"
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
-        sign = 1 if side_word == "younger" else -1
-        birthdays[name] = a.plus_months(birthdays[peer], sign * (12 * years + months))
-        gap = f"exactly {a.counted(years, 'year')} and {a.counted(months, 'month')} "
-        facts.append(
-            f"{name} is {'' if name == vague_person else gap}{side_word} than {peer}"
-        )
+        months_later = (12 * years + months) * (1 if side_word == "younger" else -1)
+        birth_dates[name] = a.plus_months(birth_dates[peer_name], months_later)
+        gap_text = ""
+        if name != vague_name:
+            gap_text = f"exactly {a.years(years)} and {a.counted(months, 'month')} "
+        facts.append(f"{name} is {gap_text}{side_word} than {peer_name}")
     rng.shuffle(facts)
-    birth_years = [birthday.year for birthday in birthdays.values()]
+    birth_years = [birth_date.year for birth_date in birth_dates.values()]
     today = a.date_of(rng, max(birth_years) + 1, min(min(birth_years) + 100, 2025))
-    full_years = _full_years(birthdays[chain[-1]], today)
-    answer = {"answer": full_years if is_answerable else "unanswerable"}
+    asked_name = chain_names[-1]
+    asked_age = _full_years(birth_dates[asked_name], today)
+    answer = {"answer": asked_age if is_answerable else "unanswerable"}
     text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("age", answer, name=chain[-1], **text_slots)
+    return a.problem("age", answer, name=asked_name, **text_slots)
 
 
 MULTI_OP = (average, at_the_same_pace, next_time, clock_time)

@@ -59,11 +59,10 @@ class Project(NamedTuple):
 
     def pairs(self) -> list[list[str]]:
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
-        named_needs = zip(self.names, self.needs)
         return [
             [self.names[needed_number], task_name]
-            for task_name, needed_tasks in named_needs
-            for needed_number in needed_tasks
+            for task_name, needed_numbers in zip(self.names, self.needs)
+            for needed_number in needed_numbers
         ]
 
 
@@ -95,8 +94,8 @@ def work(
     a unit: who may wait on purpose waits one unit before the row is full.
     """
     unit_number, units_in_row, rest_left, gap_left = state
-    due_rest = min(1, person.pause) if reading == MILD else person.pause
-    start_unit, idle_units = None, 0
+    full_rest = min(1, person.pause) if reading == MILD else person.pause
+    start_unit, idle_units, work_left = None, 0, duration
     for unit_number, unit_kind in person.calendar[
         bisect_left(person.calendar, (unit_number,)) :
     ]:
@@ -104,21 +103,20 @@ def work(
         if unit_kind != WORK or rest_left or must_wait:
             if reading == STRICT:
                 units_in_row, rest_left, gap_left, idle_units = _pause(
-                    unit_kind, due_rest, units_in_row, rest_left, gap_left, idle_units
+                    unit_kind, full_rest, units_in_row, rest_left, gap_left, idle_units
                 )
             else:
                 units_in_row = 0
                 rest_left, gap_left = max(0, rest_left - 1), max(0, gap_left - 1)
             continue
         start_unit, idle_units = unit_number if start_unit is None else start_unit, 0
-        duration -= 1
+        work_left -= 1
         units_in_row += 1
         if units_in_row == person.most_in_row:
-            units_in_row, rest_left = 0, due_rest
-        if not duration:
-            units_in_row, rest_left = (
-                (0, 0) if reading == MILD else (units_in_row, rest_left)
-            )
+            units_in_row, rest_left = 0, full_rest
+        if not work_left:
+            if reading == MILD:
+                units_in_row = rest_left = 0
             return start_unit, State(
                 unit_number + 1, units_in_row, rest_left, person.between
             )
@@ -129,16 +127,16 @@ def _pause(
     kind: int, due: int, row: int, pause: int, between: int, idle: int
 ) -> tuple[int, int, int, int]:
     """Return row, rest, time between tasks and idle units after a unit without work, by
-    a STRICT reading.
+    a STRICT reading; the parameters are those before it, and `due` the rest after a row.
     """
     if kind == OFF:
         return 0, 0, between, 0
     if kind == PAUSE:
         return row, pause, between, idle
-    row = 0 if idle + 1 >= due else row
+    new_row = 0 if idle + 1 >= due else row
     if pause:
-        return row, pause - 1, between, idle + 1
-    return row, 0, max(0, between - 1), idle + 1
+        return new_row, pause - 1, between, idle + 1
+    return new_row, 0, max(0, between - 1), idle + 1
 
 
 # --------------------------------------------------------------------------- search
@@ -160,9 +158,9 @@ class Bounds:
         self._chains: dict[tuple[int, int], int] = {}
         self.followers = [
             [
-                later_task_number
-                for later_task_number, needed_tasks in enumerate(project.needs)
-                if task_number in needed_tasks
+                follower_number
+                for follower_number, needed_numbers in enumerate(project.needs)
+                if task_number in needed_numbers
             ]
             for task_number in range(len(project.durations))
         ]
@@ -185,29 +183,33 @@ class Bounds:
         ]
 
     def chain(self, task: int, time: int) -> int:
-        """Return an end of a task that starts from `time` on and all that need it."""
-        chain_key = task, time
-        if chain_key not in self._chains:
-            durations, _, people, _ = self._project
-            work_by_person = [
-                work(person, MILD, State(time), 0, durations[task]) for person in people
+        """Return a bound of the end of a task from `time` on, and of all that need it."""
+        memo_key = task, time
+        if memo_key not in self._chains:
+            starts_and_states = [
+                work(person, MILD, State(time), 0, self._project.durations[task])
+                for person in self._project.people
             ]
             earliest_end = min(
-                (done_work[1].time for done_work in work_by_person if done_work),
+                (
+                    start_and_state[1].time
+                    for start_and_state in starts_and_states
+                    if start_and_state
+                ),
                 default=self.never,
             )
             follower_ends = [
-                self.chain(follower, earliest_end) for follower in self.followers[task]
+                self.chain(follower_number, earliest_end)
+                for follower_number in self.followers[task]
             ]
-            self._chains[chain_key] = max([earliest_end, *follower_ends])
-        return self._chains[chain_key]
+            self._chains[memo_key] = max([earliest_end, *follower_ends])
+        return self._chains[memo_key]
 
     def units(self, states: list[State], end: int) -> int:
         """Return how many units can be worked before `end`."""
-        counts_and_states = zip(self._worked, states)
         return sum(
-            work_counts[end] - work_counts[min(state.time, end)]
-            for work_counts, state in counts_and_states
+            work_units_before[end] - work_units_before[min(state.time, end)]
+            for work_units_before, state in zip(self._worked, states)
         )
 
 
@@ -244,7 +246,7 @@ class Search:
         self._steps += 1
         if self._steps > (MOST_STEPS if self._best < self._given else self._few):
             raise OutOfSteps
-        for task_end, task_number, person_number, start, person_state in sorted(
+        for task_end, task_number, person_number, task_start, person_state in sorted(
             self._choices(ends, states, last)
         ):
             if self._best <= self._least or task_end >= self._best:
@@ -255,8 +257,9 @@ class Search:
                 person_state,
                 *states[person_number + 1 :],
             ]
-            if self._may_be_better(ends_with_task, states_after_task, start):
-                self._place(ends_with_task, states_after_task, (start, task_number))
+            if self._may_be_better(ends_with_task, states_after_task, task_start):
+                last_placed = task_start, task_number
+                self._place(ends_with_task, states_after_task, last_placed)
 
     def simple(self, least: int) -> int:
         """Return the best end of simple orders, each task by whoever ends it first."""
@@ -264,12 +267,13 @@ class Search:
         followers = self._bounds.followers
         chain_lengths = [*durations]  # the longest chain that a task begins
         for task_number in reversed(range(len(durations))):
-            chain_lengths[task_number] += max(
-                (chain_lengths[follower] for follower in followers[task_number]),
-                default=0,
-            )
-        neighbour_counts = [*map(len, needs)], [*map(len, followers)]
-        rank_lists = [durations, chain_lengths, *neighbour_counts, [*range(len(needs))]]
+            follower_lengths = [
+                chain_lengths[follower_number]
+                for follower_number in followers[task_number]
+            ]
+            chain_lengths[task_number] += max(follower_lengths, default=0)
+        rank_lists = [durations, chain_lengths, [*range(len(needs))]]
+        rank_lists += [[*map(len, needs)], [*map(len, followers)]]
         rank_lists += [[-rank for rank in ranks] for ranks in rank_lists]
         sort_keys = [lambda x, ranks=ranks: ranks[x[1]] for ranks in rank_lists]
         sort_keys += [lambda x: x[0], lambda x: x[3]]  # the first end, the first start
@@ -280,7 +284,7 @@ class Search:
         return best_end
 
     def _in_order(self, order: Callable[[tuple], int]) -> int:
-        """Return the end where what can be done and is first by an order is done next."""
+        """Return the project's end where the first choice by an order is placed next."""
         task_ends: dict[int, int] = {}
         states, placements = [State()] * len(self._project.people), ()
         while len(task_ends) < len(self._project.durations):
@@ -300,53 +304,43 @@ class Search:
         self, ends: dict[int, int], states: list[State], last: tuple[int, int]
     ) -> Iterator[tuple]:
         """Yield (end, task, person, start, state) of each task that can come next."""
-        durations = self._project.durations
-        for task_number, needs in enumerate(self._project.needs):
-            if task_number in ends or any(
-                needed_task not in ends for needed_task in needs
-            ):
+        for task_number, needed_numbers in enumerate(self._project.needs):
+            if task_number in ends or not ends.keys() >= {*needed_numbers}:
                 continue
-            ready_unit = max((ends[needed_task] for needed_task in needs), default=0)
+            ready_unit = max(
+                (ends[needed_number] for needed_number in needed_numbers), default=0
+            )
             for person_number, state in enumerate(states):
-                work_key = (
-                    person_number,
-                    state,
-                    max(ready_unit, state.time),
-                    durations[task_number],
-                )
-                if work_key not in self._done:
+                earliest_start = max(ready_unit, state.time)
+                duration = self._project.durations[task_number]
+                memo_key = person_number, state, earliest_start, duration
+                if memo_key not in self._done:
                     person = self._project.people[person_number]
-                    self._done[work_key] = work(
-                        person, self._reading, state, *work_key[2:]
+                    self._done[memo_key] = work(
+                        person, self._reading, state, earliest_start, duration
                     )
-                done_work = self._done[work_key]
-                if done_work and (done_work[0], task_number) > last:
-                    yield (
-                        done_work[1].time,
-                        task_number,
-                        person_number,
-                        done_work[0],
-                        done_work[1],
-                    )
+                if self._done[memo_key] is None:
+                    continue
+                start, end_state = self._done[memo_key]
+                if (start, task_number) > last:
+                    yield end_state.time, task_number, person_number, start, end_state
 
     def _may_be_better(
         self, ends: dict[int, int], states: list[State], start: int
     ) -> bool:
         """Return whether what is left, which starts from `start` on, may end in time."""
         durations, needs = self._project.durations, self._project.needs
-        open_tasks = [
+        open_numbers = [
             task_number for task_number in range(len(needs)) if task_number not in ends
         ]
-        units_left = sum(durations[task_number] for task_number in open_tasks)
-        if self._bounds.units(states, self._best - 1) < units_left:
+        work_left = sum(durations[task_number] for task_number in open_numbers)
+        if self._bounds.units(states, self._best - 1) < work_left:
             return False
-        for task_number in open_tasks:
-            ready_unit = max(
-                [
-                    start,
-                    *(ends.get(needed_task, 0) for needed_task in needs[task_number]),
-                ]
-            )
+        for task_number in open_numbers:
+            needed_ends = [
+                ends.get(needed_number, 0) for needed_number in needs[task_number]
+            ]
+            ready_unit = max([start, *needed_ends])
             if self._bounds.chain(task_number, ready_unit) >= self._best:
                 return False
         return max(ends.values()) < self._best
@@ -394,8 +388,8 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     relaxed_projects = list(_relaxed(project)) if knobs["binding"] else []
     if len(relaxed_projects) < knobs["binding"]:
         return None
-    is_misleading, needs_bind = index % 10 < knobs["misleading"], knobs["binding"] > 0
-    if not (end := certain_end(project, is_misleading, needs_bind)):
+    is_misleading = index % 10 < knobs["misleading"]
+    if not (end := certain_end(project, is_misleading, knobs["binding"] > 0)):
         return None
     ends_earlier = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
@@ -406,20 +400,17 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
         ]
     except OutOfSteps:
         return None
-    smaller_settlements = (
-        settled(relaxed_project, index, knobs) for relaxed_project in same_end_projects
-    )
-    return (
-        next(filter(None, smaller_settlements), None)
-        if same_end_projects
-        else (end, project)
-    )
+    for relaxed_project in same_end_projects:
+        if end_and_project := settled(relaxed_project, index, knobs):
+            return end_and_project
+    return None if same_end_projects else (end, project)
 
 
 def _hangs_on_needs(project: Project, end: int) -> bool:
     """Return whether a simple order would end earlier if no task needed another."""
-    free_project = project._replace(needs=[[] for _ in project.needs])
-    return Search(free_project, RULES, Bounds(free_project)).simple(end - 1) < end
+    unordered_project = project._replace(needs=[[] for _ in project.needs])
+    search = Search(unordered_project, RULES, Bounds(unordered_project))
+    return search.simple(end - 1) < end
 
 
 def _relaxed(project: Project) -> Iterator[Project]:
@@ -434,9 +425,9 @@ def _relaxed(project: Project) -> Iterator[Project]:
             ]
         ),
     ):
-        people = [drop_constraint(person) for person in project.people]
-        if people != project.people:
-            yield project._replace(people=people)
+        relaxed_people = [drop_constraint(person) for person in project.people]
+        if relaxed_people != project.people:
+            yield project._replace(people=relaxed_people)
 
 
 # -------------------------------------------------------------------------- drawing
@@ -474,10 +465,10 @@ TEXTS = words.texts("_tcp")
 
 def draw_tasks(rng: random.Random, count: int, longest: int) -> Project:
     """Return so many tasks, each with some of the earlier ones as its needs."""
-    task_names = rng.choice(TEXTS["tasks"])
+    names_to_choose = rng.choice(TEXTS["tasks"])
     chosen_names = [
-        task_names[task_number]
-        for task_number in sorted(rng.sample(range(len(task_names)), count))
+        names_to_choose[name_index]
+        for name_index in sorted(rng.sample(range(len(names_to_choose)), count))
     ]
     durations = [1 + rng.randrange(longest) for _ in chosen_names]
     need_counts = (
@@ -521,13 +512,15 @@ def tell_tasks(rng: random.Random, unit: str, tasks: Project) -> Iterator[str]:
     for task_name, duration in zip(tasks.names, tasks.durations):
         duration_text = words.counted(duration, unit)
         yield rng.choice(TEXTS["length"]).format(task=task_name, units=duration_text)
-    for earlier_task, later_task in tasks.pairs():
-        yield rng.choice(TEXTS["order"]).format(before=earlier_task, after=later_task)
+    for earlier_name, later_name in tasks.pairs():
+        yield rng.choice(TEXTS["order"]).format(before=earlier_name, after=later_name)
 
 
 def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
     """Yield a sentence of somebody for each kind of rest that they need."""
-    row_text, rest_text, gap_text = (words.counted(units, unit) for units in person[1:])
+    row_text, rest_text, gap_text = (
+        words.counted(unit_count, unit) for unit_count in person[1:]
+    )
     if person.most_in_row:
         yield rng.choice(TEXTS["row"]).format(row=row_text, pause=rest_text)
     if person.between:
@@ -581,7 +574,10 @@ def _fill_aside(
         "task": task_name,
     }
     constraints_text = f"{constraints} {task_name}: {duration}"
-    if any(pattern.format(**slot_values) in constraints_text for pattern in LOOKALIKES):
+    if any(
+        lookalike_pattern.format(**slot_values) in constraints_text
+        for lookalike_pattern in LOOKALIKES
+    ):
         return _fill_aside(rng, unit, tasks, constraints, text)
     return text.format(**slot_values)
 
@@ -597,17 +593,10 @@ def columns(
 ) -> dict:
     """Return the columns that both kinds have.
 
-    `own` sentences are said by each of the people, `common` ones by any, in an order that
-    is drawn; what somebody says twice running becomes one utterance. The question has the
-    rules of rests where somebody needs one.
+    `own` sentences are said by each of the people, `common` ones by any. The question has
+    the rules of rests where somebody needs one.
     """
-    utterances = [(name, text) for name, texts in zip(people, own) for text in texts]
-    utterances += [(rng.choice(people), utterance) for utterance in common]
-    rng.shuffle(utterances)
-    turns = [
-        (speaker, [utterance for _, utterance in turn_texts])
-        for speaker, turn_texts in groupby(utterances, key=lambda x: x[0])
-    ]
+    turns = _draw_turns(rng, people, own, common)
     kind_texts, unit = TEXTS[kind], UNITS[kind]
     _digress(rng, turns, asides, unit, project, dict(zip(people, own)))
     text_slots = {"people": words.joined(people), "count": len(project.names)}
@@ -619,12 +608,31 @@ def columns(
         question_parts.append(TEXTS["time off rule"])
     question_parts.append(rng.choice(kind_texts["ask"]))
     return {
-        "dialogue": [f"{speaker}: {' '.join(turn)}" for speaker, turn in turns],
+        "dialogue": [
+            f"{speaker}: {' '.join(sentences)}" for speaker, sentences in turns
+        ],
         "question": " ".join(question_parts).format(**text_slots),
         "tasks": dict(zip(project.names, project.durations)),
         "dependencies": project.pairs(),
         "agents": people,
     }
+
+
+def _draw_turns(
+    rng: random.Random, people: list[str], own: list, common: list
+) -> list[tuple[str, list[str]]]:
+    """Return turns (speaker, sentences) in an order that is drawn, none by who just spoke."""
+    speakers_and_sentences = [
+        (speaker, sentence)
+        for speaker, own_sentences in zip(people, own)
+        for sentence in own_sentences
+    ]
+    speakers_and_sentences += [(rng.choice(people), sentence) for sentence in common]
+    rng.shuffle(speakers_and_sentences)
+    return [
+        (speaker, [sentence for _, sentence in pairs_of_speaker])
+        for speaker, pairs_of_speaker in groupby(speakers_and_sentences, lambda x: x[0])
+    ]
 
 
 def _digress(
@@ -639,12 +647,12 @@ def _digress(
     for dialogue_place, pattern in sorted(asides):
         speaker = rng.choice(turns)[0]
         aside = _fill_aside(rng, unit, tasks, " ".join(constraints[speaker]), pattern)
-        speaker_turns = [
-            turn_texts for turn_speaker, turn_texts in turns if turn_speaker == speaker
+        turns_of_speaker = [
+            sentences for turn_speaker, sentences in turns if turn_speaker == speaker
         ]
         if dialogue_place == "first":
-            speaker_turns[0].insert(0, aside)
+            turns_of_speaker[0].insert(0, aside)
+        elif dialogue_place == "last":
+            turns_of_speaker[-1].append(aside)
         else:
-            is_last = dialogue_place == "last"
-            turn_texts = speaker_turns[-1] if is_last else rng.choice(speaker_turns)
-            turn_texts.append(aside)
+            rng.choice(turns_of_speaker).append(aside)

@@ -24,12 +24,11 @@ def ladder(level: int) -> dict[str, int]:
 
     Of ten people so many have `days_away`, `holidays` and `weekdays` off.
     """
-    long_only_knobs = {
+    return tcp.ladder(level) | {
         "days_away": 10,
         "holidays": 5 * (level > 1),
         "weekdays": 4 * (level > 4),
     }
-    return tcp.ladder(level) | long_only_knobs
 
 
 BENCHMARK = ladder(5) | tcp.BENCHMARK
@@ -40,10 +39,8 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     names = rng.sample(tcp.TEXTS["names"], knobs["people"])
     start_day = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
-    project_days = [
-        start_day + timedelta(days=day_number)
-        for day_number in range(4 * sum(tasks.durations) + 30)
-    ]
+    day_count = 4 * sum(tasks.durations) + 30
+    project_days = [start_day + timedelta(day_index) for day_index in range(day_count)]
     absence_span = max(8, 2 * sum(tasks.durations) // len(names))  # of most of the work
     plans = [_draw_plan(rng, knobs, start_day, absence_span) for _ in names]
     calendars = ([*enumerate(map(plan.kind_of, project_days))] for plan in plans)
@@ -60,11 +57,12 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
         [*_tell_plan(rng, plan, start_day.year), *tcp.tell_rests(rng, "day", worker)]
         for plan, worker in zip(plans, project.people)
     ]
-    common = list(tcp.tell_tasks(rng, "day", tasks))
-    common.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start_day)))
+    common_sentences = list(tcp.tell_tasks(rng, "day", tasks))
+    common_sentences.append(rng.choice(TEXTS["start"]).format(day=tcp.day(start_day)))
     asides = tcp.draw_asides(rng, "long", knobs)
-    shared = tcp.columns(rng, "long", names, project, own_sentences, common, asides)
-    return shared | {
+    return tcp.columns(
+        rng, "long", names, project, own_sentences, common_sentences, asides
+    ) | {
         "answer": f"{project_days[days_to_end - 1]}",
         "project_start_date": f"{start_day}",
         "agent_constraints": {
@@ -86,9 +84,10 @@ class Plan(NamedTuple):
 
     def kind_of(self, day: date) -> int:
         """Return whether somebody works on a day: WORK (0) or PAUSE."""
+        if day in self.days or day.weekday() == self.weekday:
+            return tcp.PAUSE
         holiday_start, holiday_end = self.holiday or (date.max, date.min)
-        is_away = day in self.days or day.weekday() == self.weekday
-        return tcp.PAUSE if is_away or holiday_start <= day <= holiday_end else tcp.WORK
+        return tcp.PAUSE if holiday_start <= day <= holiday_end else tcp.WORK
 
 
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
@@ -101,22 +100,14 @@ def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan
         holiday_start = start + timedelta(days=rng.randrange(span))
         holiday = holiday_start, holiday_start + timedelta(days=rng.randrange(1, 5))
     if tcp.is_one_of(rng, knobs["weekdays"]):
-        weekdays_of_holiday_bounds = [
-            boundary_day.weekday() for boundary_day in holiday or ()
-        ]
-        weekday_off = rng.choice(
-            [
-                weekday_number
-                for weekday_number in range(7)
-                if weekday_number not in weekdays_of_holiday_bounds
-            ]
-        )
-    kind_by_holiday_and_weekday = Plan([], holiday, weekday_off).kind_of
+        weekdays_of_holiday_ends = {*map(date.weekday, holiday or ())}
+        weekday_off = rng.choice(sorted({*range(7)} - weekdays_of_holiday_ends))
+    plan_without_days = Plan([], holiday, weekday_off)
     away_days = [
         away_day
         for away_day in away_days
         if not any(
-            kind_by_holiday_and_weekday(away_day + timedelta(neighbour_offset))
+            plan_without_days.kind_of(away_day + timedelta(neighbour_offset))
             for neighbour_offset in (-1, 0, 1)
         )
     ]
@@ -129,9 +120,11 @@ def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:
         days_text = tcp.words.joined([tcp.day(day, year) for day in plan.days])
         yield rng.choice(TEXTS["away"]).format(days=days_text)
     if plan.holiday:
-        first_day_text, last_day_text = (tcp.day(day, year) for day in plan.holiday)
+        holiday_start_text, holiday_end_text = (
+            tcp.day(day, year) for day in plan.holiday
+        )
         yield rng.choice(TEXTS["holiday"]).format(
-            first=first_day_text, last=last_day_text
+            first=holiday_start_text, last=holiday_end_text
         )
     if plan.weekday is not None:
         weekday_name = tcp.words.WEEKDAYS[plan.weekday]

@@ -24,8 +24,11 @@ def ladder(level: int) -> dict[str, int]:
 
     Of ten people so many have `meals`, and zones of `part_hours`; some work at night.
     """
-    short_only_knobs = {"meals": 6 * (level > 1), "part_hours": 4 * (level > 3)}
-    return tcp.ladder(level) | short_only_knobs | {"nights": int(level > 4)}
+    return tcp.ladder(level) | {
+        "meals": 6 * (level > 1),
+        "part_hours": 4 * (level > 3),
+        "nights": int(level > 4),
+    }
 
 
 BENCHMARK = ladder(5) | tcp.BENCHMARK
@@ -37,12 +40,11 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     names = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, knobs) for _ in names]
     speaker_index = rng.randrange(len(names))
-    speaker_start_hour = shifts[speaker_index].hours[0]
-    start_hour = (speaker_start_hour + rng.randrange(6)) % 24  # while the speaker works
-    start_day = datetime(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
-    start_time = start_day.replace(hour=start_hour)
+    shift_start_hour = shifts[speaker_index].hours[0]
+    start_hour = (shift_start_hour + rng.randrange(6)) % 24  # while the speaker works
+    start_time = datetime(2024, 1, 1, start_hour) + timedelta(rng.randrange(365 * 4))
     hour_count = 8 * sum(tasks.durations) + 96
-    calendars = (shift.calendar(start_time.hour, hour_count) for shift in shifts)
+    calendars = (shift.calendar(start_hour, hour_count) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
     end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
     if end_and_project is None:
@@ -59,10 +61,11 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     start_slots = {"day": tcp.day(local_start), "clock": f"{local_start:%H:%M}"}
     start_sentence = rng.choice(TEXTS["start"]).format(**start_slots)
     own_sentences[speaker_index].append(start_sentence)
-    common = list(tcp.tell_tasks(rng, "hour", tasks))
+    common_sentences = list(tcp.tell_tasks(rng, "hour", tasks))
     asides = tcp.draw_asides(rng, "short", knobs)
-    shared = tcp.columns(rng, "short", names, project, own_sentences, common, asides)
-    return shared | {
+    return tcp.columns(
+        rng, "short", names, project, own_sentences, common_sentences, asides
+    ) | {
         "answer": f"{start_time + timedelta(hours=hours_to_end):%Y-%m-%d %H:%M} GMT",
         "project_start_datetime_gmt": f"{start_time:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
@@ -83,47 +86,44 @@ class Shift(NamedTuple):
 
     def calendar(self, first: int, hours: int) -> list[tuple[int, int]]:
         """Return somebody's hours, counted from the first one of the project on."""
-        kinds_by_hour = [tcp.OFF] * 24
-        for hour_kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
-            first_hour, end_hour = hour_span or (0, 0)
-            for hour in range((end_hour - first_hour) % 24):
-                kinds_by_hour[(first_hour + hour) % 24] = hour_kind
-        kinds_of_hours = [
-            kinds_by_hour[(first + hour) % 24] for hour in range(-3, hours)
-        ]
-        hours_and_kinds = zip(range(hours), kinds_of_hours[3:], kinds_of_hours)
-        return [
-            (hour, current_kind)
-            for hour, current_kind, kind_three_before in hours_and_kinds
-            if {current_kind, kind_three_before} != {tcp.OFF}
-        ]
+        kinds_by_hour_of_day = [tcp.OFF] * 24
+        for span_kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
+            span_start, span_end = hour_span or (0, 0)
+            for hours_later in range((span_end - span_start) % 24):
+                kinds_by_hour_of_day[(span_start + hours_later) % 24] = span_kind
+        project_hours = []
+        for hour_number in range(hours):
+            hour_kind, kind_three_before = (
+                kinds_by_hour_of_day[(first + hour_number - hours_back) % 24]
+                for hours_back in (0, 3)
+            )
+            if {hour_kind, kind_three_before} != {tcp.OFF}:
+                project_hours.append((hour_number, hour_kind))
+        return project_hours
 
 
 def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     """Return somebody's day; where there are `nights`, it may begin in the evening."""
     has_part_hour = tcp.is_one_of(rng, knobs["part_hours"])
-    allows_nights = knobs["nights"]
-    # Minutes ahead of GMT of cities that never change their clocks.
-    minutes_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
-    city = rng.choice(sorted(minutes_by_city))
+    # Cities that never change their clocks.
+    minutes_ahead_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
+    city = rng.choice(sorted(minutes_ahead_by_city))
     start_hour, hour_count = rng.randrange(24), 6 + rng.randrange(4)
-    local_start_minute = (start_hour * 60 + minutes_by_city[city]) % 1440
+    local_start_minute = (start_hour * 60 + minutes_ahead_by_city[city]) % 1440
     starts_by_day = 390 <= local_start_minute <= 630
+    starts_in_the_evening = local_start_minute >= 1020
     passes_midnight = start_hour + hour_count > 24
-    if (
-        not starts_by_day
-        and (not allows_nights or local_start_minute < 1020)
-        or passes_midnight
-        and not allows_nights
-    ):
+    is_allowed = starts_by_day and not passes_midnight
+    if knobs["nights"]:
+        is_allowed = starts_by_day or starts_in_the_evening
+    if not is_allowed:
         return draw_shift(rng, knobs)
-    meal = None
+    working_span = [start_hour, (start_hour + hour_count) % 24]
+    meal_span = None
     if tcp.is_one_of(rng, knobs["meals"]):
         meal_hour = start_hour + 2 + rng.randrange(hour_count - 4)
-        meal = [meal_hour % 24, (meal_hour + 1) % 24]
-    return Shift(
-        city, minutes_by_city[city], [start_hour, (start_hour + hour_count) % 24], meal
-    )
+        meal_span = [meal_hour % 24, (meal_hour + 1) % 24]
+    return Shift(city, minutes_ahead_by_city[city], working_span, meal_span)
 
 
 def _zone(ahead: int) -> str:
@@ -135,9 +135,9 @@ def _zone(ahead: int) -> str:
 
 def _span(span: list[int], ahead: int) -> str:
     """Return two full hours GMT on the clock of somebody's zone."""
-    local_minutes = [(hour * 60 + ahead) % 1440 for hour in span]
     start_clock, end_clock = [
-        f"{minute // 60:02}:{minute % 60:02}" for minute in local_minutes
+        tcp.words.clock(60 * (gmt_hour * 60 + ahead) % tcp.words.DAY)
+        for gmt_hour in span
     ]
     return f"from {start_clock} to {end_clock} my time"
 

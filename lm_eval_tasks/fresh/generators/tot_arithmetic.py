@@ -53,8 +53,8 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     round_number, turn_index = divmod(index, len(TURNS))
     type_name = TURNS[turn_index]
     rows_per_round, draw_functions = KINDS[type_name]
-    row_number = round_number * rows_per_round + TURNS[:turn_index].count(type_name)
-    problem = draw_functions[row_number % len(draw_functions)](rng, knobs["steps"])
+    index_in_type = round_number * rows_per_round + TURNS[:turn_index].count(type_name)
+    problem = draw_functions[index_in_type % len(draw_functions)](rng, knobs["steps"])
     if problem is None:
         return None
     return {
