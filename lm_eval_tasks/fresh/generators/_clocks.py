@@ -57,19 +57,19 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
         adjective = ""  # none where each noun comes once
         if level > len(nouns_and_verbs):
             adjective = f"{a.TEXTS['sorts'][job_number // len(nouns_and_verbs)]} "
-        pieces_of_sample = 1 if level == 1 else rng.randrange(2, 8)
+        sample_size = 1 if level == 1 else rng.randrange(2, 8)
         seconds_per_piece = (
             30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
         )
-        pieces_of_job = rng.randrange(3, 40)
+        job_size = rng.randrange(3, 40)
         sample_text, job_text = [
             f"{verb} {a.counted(piece_count, noun).replace(' ', f' {adjective}')}"
-            for piece_count in (pieces_of_sample, pieces_of_job)
+            for piece_count in (sample_size, job_size)
         ]
-        sample_duration_text = a.duration(seconds_per_piece * pieces_of_sample)
+        sample_duration_text = a.duration(seconds_per_piece * sample_size)
         sample_texts.append(f"{sample_duration_text} to {sample_text}")
         job_texts.append(job_text)
-        total_seconds += seconds_per_piece * pieces_of_job
+        total_seconds += seconds_per_piece * job_size
     text_slots = {"facts": "; ".join(sample_texts), "name": a.names(rng, 1)[0]}
     query_text = a.joined(job_texts) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total_seconds, "X Y Z")
@@ -82,14 +82,14 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     if routine_count <= len(routines):
         periods = rng.sample(PERIODS, routine_count)
     else:  # so many that their multiple would always be the same
-        common_multiple = rng.choice(TOTALS)
-        divisors = [number for number in range(5, 100) if common_multiple % number == 0]
+        multiple = rng.choice(TOTALS)
+        divisors = [divisor for divisor in range(5, 100) if multiple % divisor == 0]
         periods = rng.choices(divisors, k=routine_count)
         routines = [
             f"{routine} in hall {hall}" for hall in range(1, 8) for routine in routines
         ]
     routines, meeting_period = rng.sample(routines, routine_count), lcm(*periods)
-    days_to_last_meeting = meeting_period * rng.randrange(
+    past_period_count = rng.randrange(
         max(1, min(12 * level, MOST_DAYS // meeting_period))
     )
     date_form = rng.choice(NUMERIC_FORMS)
@@ -97,19 +97,19 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
         date_form.replace("yyyy", "%Y").replace("mm", "%m").replace("dd", "%d")
     )
     first_meeting_day = a.date_of(rng, 1960, 1999)
-    last_meeting_day = first_meeting_day + timedelta(days_to_last_meeting)
+    last_meeting_day = first_meeting_day + timedelta(past_period_count * meeting_period)
     today = last_meeting_day + timedelta(rng.randrange(meeting_period))
     next_meeting_day = last_meeting_day + timedelta(meeting_period)
     routine_facts = [
         f"{routine} every {period} days" for routine, period in zip(routines, periods)
     ]
     routine_facts[0] = routine_facts[0][0].upper() + routine_facts[0][1:]
-    premise_text, query_text = a.TEXTS["falling together"][min(routine_count - 1, 2)]
+    first_day_words, query_text = a.TEXTS["falling together"][min(routine_count - 1, 2)]
     return a.problem(
         "next_time",
         {"answer": f"{next_meeting_day:{strftime_form}}"},
         facts=a.joined(routine_facts),
-        premise=premise_text,
+        premise=first_day_words,
         query=query_text,
         form=date_form,
         first=f"{first_meeting_day:{strftime_form}}",
@@ -359,7 +359,7 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     cities = a.places(rng, level + 1)
     zone_offsets = [_zone(rng, level) for _ in cities]
     utc_time = 60 * rng.randrange(a.DAY // 60)  # since midnight of the start day
-    start_day, flight_texts, total_flight_seconds = a.date_of(rng, 1990, 2020), [], 0
+    start_day, flight_texts, seconds_in_the_air = a.date_of(rng, 1990, 2020), [], 0
 
     def write_city_and_time(city_index: int) -> str:
         """Return a city and the local time and date there at `utc_time`."""
@@ -372,7 +372,7 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
         departure_text = write_city_and_time(origin_index)
         flight_seconds = _flight(rng, *zone_offsets[origin_index : origin_index + 2])
         utc_time += flight_seconds
-        total_flight_seconds += flight_seconds
+        seconds_in_the_air += flight_seconds
         arrival_text = write_city_and_time(origin_index + 1)
         flight_texts.append(f"{departure_text}, arriving in {arrival_text}")
         utc_time += 60 * rng.randrange(40, 50 * 60)
@@ -380,15 +380,12 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
         f"{city} is at {_zone_name(zone_offset)}"
         for city, zone_offset in zip(cities, zone_offsets)
     ]
-    flight_days, odd_seconds = divmod(total_flight_seconds, a.DAY)
-    return a.problem(
-        "time_in_the_air",
-        {"days": flight_days}
-        | a.hours_minutes_seconds(odd_seconds, "hours minutes seconds"),
-        name=a.names(rng, 1)[0],
-        where=a.joined(zone_texts),
-        facts="; from ".join(flight_texts),
+    text_slots = {"where": a.joined(zone_texts), "facts": "; from ".join(flight_texts)}
+    answer = {"days": seconds_in_the_air // a.DAY}
+    answer |= a.hours_minutes_seconds(
+        seconds_in_the_air % a.DAY, "hours minutes seconds"
     )
+    return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **text_slots)
 
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
@@ -434,7 +431,7 @@ def _date_or_not(rng: random.Random, exists: bool) -> tuple[str, date | None]:
 
 
 def impossible_date(rng: random.Random, level: int) -> a.Problem:
-    """A date some days from another, which one of five times does not exist.
+    """The date of the last letter of a chain; in one of five, the first date is impossible.
 
     From level 2 on one of two dates does not exist, and other letters hang on the second:
     so only the chain of letters says whether that matters.
@@ -545,8 +542,8 @@ def age(rng: random.Random, level: int) -> a.Problem:
     if level == 1:
         birthday_text = f"{first_birth.day} {a.MONTHS[first_birth.month - 1]}"
         facts = [f"The birthday of {names[0]} is on {birthday_text}"]
-        aged_name, told_age = names[not is_answerable], rng.randrange(5, 40)
-        facts.append(f"{aged_name} turned {told_age} in {first_birth.year + told_age}")
+        told_name, told_age = names[not is_answerable], rng.randrange(5, 40)
+        facts.append(f"{told_name} turned {told_age} in {first_birth.year + told_age}")
     for index, name in enumerate(names[1:] if level > 1 else (), start=1):
         peer_name = names[index - 1] if index < level else rng.choice([*birth_dates])
         year_gap = birth_dates[peer_name].year - first_birth.year

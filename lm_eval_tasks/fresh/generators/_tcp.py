@@ -133,10 +133,10 @@ def _pause(
         return 0, 0, between, 0
     if kind == PAUSE:
         return row, pause, between, idle
-    new_row = 0 if idle + 1 >= due else row
+    row_after_idle = 0 if idle + 1 >= due else row
     if pause:
-        return new_row, pause - 1, between, idle + 1
-    return new_row, 0, max(0, between - 1), idle + 1
+        return row_after_idle, pause - 1, between, idle + 1
+    return row_after_idle, 0, max(0, between - 1), idle + 1
 
 
 # --------------------------------------------------------------------------- search
@@ -190,14 +190,8 @@ class Bounds:
                 work(person, MILD, State(time), 0, self._project.durations[task])
                 for person in self._project.people
             ]
-            earliest_end = min(
-                (
-                    start_and_state[1].time
-                    for start_and_state in starts_and_states
-                    if start_and_state
-                ),
-                default=self.never,
-            )
+            possible_ends = [state.time for _, state in filter(None, starts_and_states)]
+            earliest_end = min(possible_ends, default=self.never)
             follower_ends = [
                 self.chain(follower_number, earliest_end)
                 for follower_number in self.followers[task]
@@ -391,12 +385,11 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     is_misleading = index % 10 < knobs["misleading"]
     if not (end := certain_end(project, is_misleading, knobs["binding"] > 0)):
         return None
-    ends_earlier = lambda x: Search(x, RULES, Bounds(x)).earliest(end - 1, end) < end  # noqa: E731
     try:
         same_end_projects = [
             relaxed_project
             for relaxed_project in relaxed_projects
-            if not ends_earlier(relaxed_project)
+            if not _ends_before(relaxed_project, end)
         ]
     except OutOfSteps:
         return None
@@ -404,6 +397,11 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
         if end_and_project := settled(relaxed_project, index, knobs):
             return end_and_project
     return None if same_end_projects else (end, project)
+
+
+def _ends_before(project: Project, end: int) -> bool:
+    """Return whether a project can end before `end`."""
+    return Search(project, RULES, Bounds(project)).earliest(end - 1, end) < end
 
 
 def _hangs_on_needs(project: Project, end: int) -> bool:
@@ -609,7 +607,8 @@ def columns(
     question_parts.append(rng.choice(kind_texts["ask"]))
     return {
         "dialogue": [
-            f"{speaker}: {' '.join(sentences)}" for speaker, sentences in turns
+            f"{speaker}: {' '.join(turn_sentences)}"
+            for speaker, turn_sentences in turns
         ],
         "question": " ".join(question_parts).format(**text_slots),
         "tasks": dict(zip(project.names, project.durations)),
@@ -648,7 +647,9 @@ def _digress(
         speaker = rng.choice(turns)[0]
         aside = _fill_aside(rng, unit, tasks, " ".join(constraints[speaker]), pattern)
         turns_of_speaker = [
-            sentences for turn_speaker, sentences in turns if turn_speaker == speaker
+            turn_sentences
+            for turn_speaker, turn_sentences in turns
+            if turn_speaker == speaker
         ]
         if dialogue_place == "first":
             turns_of_speaker[0].insert(0, aside)

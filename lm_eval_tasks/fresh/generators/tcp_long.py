@@ -92,26 +92,28 @@ class Plan(NamedTuple):
 
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
     """Return when somebody is away within a span of days from the start."""
-    away_day_numbers = sorted(rng.sample(range(span), rng.randrange(1, 4)))
-    away_days, holiday, weekday_off = [], None, None
+    numbers_of_days_off = sorted(rng.sample(range(span), rng.randrange(1, 4)))
+    single_days_off, holiday, weekday_off = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
-        away_days = [start + timedelta(day_number) for day_number in away_day_numbers]
+        single_days_off = [
+            start + timedelta(day_number) for day_number in numbers_of_days_off
+        ]
     if tcp.is_one_of(rng, knobs["holidays"]):
         holiday_start = start + timedelta(days=rng.randrange(span))
         holiday = holiday_start, holiday_start + timedelta(days=rng.randrange(1, 5))
     if tcp.is_one_of(rng, knobs["weekdays"]):
         weekdays_of_holiday_ends = {*map(date.weekday, holiday or ())}
         weekday_off = rng.choice(sorted({*range(7)} - weekdays_of_holiday_ends))
-    plan_without_days = Plan([], holiday, weekday_off)
-    away_days = [
-        away_day
-        for away_day in away_days
+    plan_without_single_days = Plan([], holiday, weekday_off)
+    single_days_off = [
+        day_off
+        for day_off in single_days_off
         if not any(
-            plan_without_days.kind_of(away_day + timedelta(neighbour_offset))
+            plan_without_single_days.kind_of(day_off + timedelta(neighbour_offset))
             for neighbour_offset in (-1, 0, 1)
         )
     ]
-    return Plan(away_days, holiday, weekday_off)
+    return Plan(single_days_off, holiday, weekday_off)
 
 
 def _tell_plan(rng: random.Random, plan: Plan, year: int) -> Iterator[str]:

@@ -43,8 +43,8 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     shift_start_hour = shifts[speaker_index].hours[0]
     start_hour = (shift_start_hour + rng.randrange(6)) % 24  # while the speaker works
     start_time = datetime(2024, 1, 1, start_hour) + timedelta(rng.randrange(365 * 4))
-    hour_count = 8 * sum(tasks.durations) + 96
-    calendars = (shift.calendar(start_hour, hour_count) for shift in shifts)
+    calendar_hour_count = 8 * sum(tasks.durations) + 96
+    calendars = (shift.calendar(start_hour, calendar_hour_count) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
     end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
     if end_and_project is None:
@@ -85,7 +85,7 @@ class Shift(NamedTuple):
     meal: list[int] | None
 
     def calendar(self, first: int, hours: int) -> list[tuple[int, int]]:
-        """Return somebody's hours, counted from the first one of the project on."""
+        """Return somebody's hours (number, kind), from the project's first one on."""
         kinds_by_hour_of_day = [tcp.OFF] * 24
         for span_kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
             span_start, span_end = hour_span or (0, 0)
@@ -109,9 +109,9 @@ def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     minutes_ahead_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
     city = rng.choice(sorted(minutes_ahead_by_city))
     start_hour, hour_count = rng.randrange(24), 6 + rng.randrange(4)
-    local_start_minute = (start_hour * 60 + minutes_ahead_by_city[city]) % 1440
-    starts_by_day = 390 <= local_start_minute <= 630
-    starts_in_the_evening = local_start_minute >= 1020
+    local_start_in_minutes = (start_hour * 60 + minutes_ahead_by_city[city]) % 1440
+    starts_by_day = 390 <= local_start_in_minutes <= 630
+    starts_in_the_evening = local_start_in_minutes >= 1020
     passes_midnight = start_hour + hour_count > 24
     is_allowed = starts_by_day and not passes_midnight
     if knobs["nights"]:
