@@ -54,7 +54,7 @@ def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
 
 
 def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
-    """Return `explain_KIND` and `process_results_KIND`, as of a family's functions."""
+    """Return `explain_KIND` and `process_results_KIND`, which call a family's functions."""
 
     def explain(doc: dict, response: str) -> tuple:
         family_verdict = getattr(_family(family), f"explain{name}")(doc, response)

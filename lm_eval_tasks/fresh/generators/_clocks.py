@@ -25,7 +25,7 @@ PART_HOURS = (-570, -210, -150, 210, 270, 330, 345, 390, 525, 570, 630, 765)
 
 
 def average(rng: random.Random, level: int) -> a.Problem:
-    """The mean of durations, which is full seconds."""
+    """The mean of durations, in full seconds: what one has more, the next one has less."""
     duration_count = level + 1
     unit_seconds = 60 if level == 1 else 1
     mean_seconds = unit_seconds * rng.randrange(
@@ -526,7 +526,7 @@ def _full_years(birthday: date, today: date) -> int:
 
 
 def age(rng: random.Random, level: int) -> a.Problem:
-    """An age from those of others; in a third of the questions a link is missing.
+    """The age of the last person in a chain of differences; in a third, one is missing.
 
     At level 1, the year may be told of somebody else. From level 2 on, some links lead
     elsewhere, and one of them is as vague as the missing one. The facts are told in any

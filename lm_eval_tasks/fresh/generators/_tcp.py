@@ -183,7 +183,7 @@ class Bounds:
         ]
 
     def chain(self, task: int, time: int) -> int:
-        """Return a bound of the end of a task from `time` on, and of all that need it."""
+        """Return a lower bound of the end of a task from `time` on and all that need it."""
         memo_key = task, time
         if memo_key not in self._chains:
             starts_and_states = [
@@ -261,11 +261,11 @@ class Search:
         followers = self._bounds.followers
         chain_lengths = [*durations]  # the longest chain that a task begins
         for task_number in reversed(range(len(durations))):
-            follower_lengths = [
+            follower_chain_lengths = [
                 chain_lengths[follower_number]
                 for follower_number in followers[task_number]
             ]
-            chain_lengths[task_number] += max(follower_lengths, default=0)
+            chain_lengths[task_number] += max(follower_chain_lengths, default=0)
         rank_lists = [durations, chain_lengths, [*range(len(needs))]]
         rank_lists += [[*map(len, needs)], [*map(len, followers)]]
         rank_lists += [[-rank for rank in ranks] for ranks in rank_lists]
@@ -374,7 +374,7 @@ def certain_end(
 
 
 def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
-    """Return the certain end of a row's project, and the project with what binds.
+    """Return a project's certain end, and the project without what does not bind.
 
     Where constraints are to bind, no kind of them (rests, breaks, meals or absences) stays
     without which the end is the same. None where fewer kinds than `binding` stay.
