@@ -36,12 +36,9 @@ SAMPLES_NAME = re.compile(
 )
 LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a number
 # Keys of results that have to be of a type, where they are there.
-_RESULTS_TYPES = {
-    **dict.fromkeys(
-        ("versions", "configs", "n-shot", "results", "config"), dict | None
-    ),
-    **dict.fromkeys(("model_name", "chat_template", "system_instruction"), str | None),
-}
+_OBJECTS = ("versions", "configs", "n-shot", "results", "config")
+_TEXTS = ("model_name", "chat_template", "system_instruction")
+_TYPES = dict.fromkeys(_OBJECTS, dict | None) | dict.fromkeys(_TEXTS, str | None)
 _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
     rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
@@ -59,15 +56,10 @@ class Source(NamedTuple):
     results_path: Path | None  # what the harness wrote beside the samples, if any
 
     @property
-    def stem(self) -> str:
-        """The name of the file without suffixes."""
-        return self.path.name.removesuffix(".gz").removesuffix(".jsonl")
-
-    @property
     def default_name(self) -> str:
         """What a model is called that neither an argument nor its files name."""
-        is_file = self.place == self.path
-        return self.stem if is_file else self.place.resolve().name
+        path = self.path if self.place == self.path else self.place.resolve()
+        return path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
 class Answer(NamedTuple):
@@ -92,11 +84,7 @@ class Answer(NamedTuple):
 
 
 def read_answers(path: Path, task: str | None = None) -> Iterator[Answer]:
-    """Yield the answers in a file, one at a time.
-
-    `task` is the task of lines that do not name theirs. Raises OSError where the file
-    cannot be read, and ToolError where it is not JSON Lines.
-    """
+    """Yield the answers in a file, whose lines are of a task; errors of `read_lines`."""
     return (answer for line in read_lines(path) for answer in answers_in(line, task))
 
 
@@ -161,19 +149,18 @@ def _fields(record: dict, task: str | None) -> dict:
             " does, add a 'task' to the line, or use --task"
         )
     scorer(task)
-    _check_types(record, sample=int | str | None, finish_reason=str | None)
-    fields |= {"task": task, "finish_reason": record.get("finish_reason")}
-    if record.get("sample") is not None:
-        fields["sample"] = f"{record['sample']!s:.200}"
-    return fields | _READERS[reader_field](record, task)
+    fields |= _cells(record, sample=int | str | None, finish_reason=str | None)
+    if fields["sample"] is not None:
+        fields["sample"] = f"{fields['sample']!s:.200}"
+    return {"task": task} | fields | _READERS[reader_field](record, task)
 
 
 def _sample(record: dict, _: str) -> dict:
     """Return the fields of a sample of the harness; ValueError where a hash is wrong."""
-    fields = _responses(record)
+    fields = _responses(record) | _cells(record, doc=dict, doc_id=int | str)
+    _cells(record, filter=str | None)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
     prompt = _lone(within(record, "arguments", "gen_args_0", "arg_0"))
-    _check_types(record, doc=dict, doc_id=int | str, filter=str | None)
     doc_text, fix = document_text(record["doc"]), "take the log as the harness wrote it"
     hashed_texts = {"doc": doc_text, "prompt": prompt, "target": record.get("target")}
     for hashed_field, text in hashed_texts.items():
@@ -181,14 +168,9 @@ def _sample(record: dict, _: str) -> dict:
             raise ValueError(f"has no {hashed_field} or no {hashed_field}_hash; {fix}")
         spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
         if record[f"{hashed_field}_hash"] not in map(sha256, spellings):
-            raise ValueError(
-                f"{hashed_field}_hash does not recompute: the {hashed_field} is not the one"
-                f" that was run; {fix}"
-            )
-    logged_fields = ("doc_id", "doc", "doc_hash")
-    return (
-        fields | {field: record[field] for field in logged_fields} | {"prompt": prompt}
-    )
+            fault = f"_hash does not recompute: the {hashed_field} is not the one"
+            raise ValueError(f"{hashed_field}{fault} that was run; {fix}")
+    return fields | {"doc_hash": record["doc_hash"], "prompt": prompt}
 
 
 def _responses(record: dict) -> dict:
@@ -197,22 +179,20 @@ def _responses(record: dict) -> dict:
     Where it left the first of several, they all count.
     """
     # lm-eval 0.5 has a list of texts where 0.4 has one.
-    filtered = _lone(_lone(record["filtered_resps"]))
+    responses = _lone(_lone(record["filtered_resps"]))
     logged = _lone(record.get("resps"))
     logged = logged if isinstance(logged, list) else [logged]
-    is_first, is_several = filtered in (*logged[:1], logged), len(logged) > 1
-    if is_several and filtered == logged[0]:
-        filtered = logged
-    is_list_left = is_several and filtered and isinstance(filtered, list)
-    responses = filtered if is_list_left else [filtered]
+    is_first, is_several = responses in (*logged[:1], logged), len(logged) > 1
+    if is_several and is_first:
+        responses = logged
+    if not (is_several and responses and isinstance(responses, list)):
+        responses = [responses]
     for number, response in enumerate(responses, 1):
         if not isinstance(response, str):
-            raise ValueError(
-                f"filtered response {number} of {len(responses)} is a"
-                f" {type(response).__name__}, not a string; use a filter that leaves"
-                " strings, such as take_first"
-            )
-    return {"response": responses if is_several else filtered, "is_first": is_first}
+            fault = f"filtered response {number} of {len(responses)} is a"
+            fix = "use a filter that leaves strings, such as take_first"
+            raise ValueError(f"{fault} {type(response).__name__}, not a string; {fix}")
+    return {"response": responses if is_several else responses[0], "is_first": is_first}
 
 
 def _batch_output(record: dict, _: str) -> dict:
@@ -245,18 +225,14 @@ def _plain(record: dict, task: str) -> dict:
     if "resps" in record:
         fix = "keep one; number several texts by 'sample', each in its line"
         raise ValueError(f"has 'resps' beside 'response'; {fix}")
-    types_by_column = {"response": str, "doc": dict | None}
-    types_by_column |= {"doc_id": int | str | None, "doc_hash": str | None}
-    _check_types(record, **types_by_column)
-    fields = {column: record.get(column) for column in types_by_column}
+    fields = _cells(record, response=str, doc=dict | None, doc_id=int | str | None)
+    fields |= _cells(record, doc_hash=str | None)
     if fields["doc"] is None and fields["doc_id"] is None:
         try:
             fields["doc"] = document(task, record)
         except ValueError as error:
-            raise ValueError(
-                f"has no 'doc' or 'doc_id', and is not a row of {task} itself ({error});"
-                " or name another --task"
-            ) from None
+            fault = f"has no 'doc' or 'doc_id', and is not a row of {task} itself"
+            raise ValueError(f"{fault} ({error}); or name another --task") from None
     return fields
 
 
@@ -264,14 +240,14 @@ def _plain(record: dict, task: str) -> dict:
 _READERS = {"filtered_resps": _sample, "custom_id": _batch_output, "response": _plain}
 
 
-def _check_types(record: dict, **types: type | UnionType) -> None:
-    """Raise ValueError where a cell of a line, or its lack, is of another type."""
-    for column, expected_type in types.items():
-        if not isinstance(cell := record.get(column), expected_type):
-            type_name = getattr(expected_type, "__name__", expected_type)
-            raise ValueError(
-                f"'{column}' is a {type(cell).__name__}, not {type_name}; fix it"
-            )
+def _cells(record: dict, **types: type | UnionType) -> dict:
+    """Return the cells of a line that are to be of types; ValueError for other types."""
+    for column, cell_type in types.items():
+        if not isinstance(cell := record.get(column), cell_type):
+            type_name = getattr(cell_type, "__name__", cell_type)
+            fault = f"'{column}' is a {type(cell).__name__}, not {type_name}"
+            raise ValueError(f"{fault}; fix it")
+    return {column: record.get(column) for column in types}
 
 
 def _lone(value: object) -> object:
@@ -315,7 +291,7 @@ def read_results(path: Path) -> dict:
             if isinstance(section, dict):
                 section = {bare(task): claim for task, claim in section.items()}
                 results[section_name] = section
-        _check_types(results, **_RESULTS_TYPES)
+        _cells(results, **_TYPES)
     except (ValueError, RecursionError, AttributeError) as error:
         fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
         raise ToolError(f"{path}: {fault}; {fix}") from None
@@ -331,7 +307,7 @@ def claims_of(results: dict, task: str) -> dict:
     if version is config is None:
         return {}
     metadata = within(config, "metadata")
-    generation_settings = within(config, "generation_kwargs")
+    max_tokens = within(config, "generation_kwargs", "max_gen_toks")
     origin = {
         "seed": typed_claim(within(metadata, "gen_seed"), int),
         "rows": typed_claim(within(metadata, "gen_rows"), int),
@@ -345,7 +321,7 @@ def claims_of(results: dict, task: str) -> dict:
         "chat_template": results.get("chat_template") is not None,
         "version": None if version is None else f"{version!s:.20}",
         "n_shot": typed_claim(within(results, "n-shot", task), int),
-        "max_gen_toks": typed_claim(within(generation_settings, "max_gen_toks"), int),
+        "max_gen_toks": typed_claim(max_tokens, int),
         "repeats": typed_claim(within(config, "repeats"), int),
         "made": None if None in (origin["seed"], origin["rows"]) else origin,
     }

@@ -21,13 +21,10 @@ from ..core.errors import LineError, ToolError
 from ..core.families import all_tasks, scorer
 from ..core.files import SUFFIXES
 from ..packs import disputed
-from .answers import SAMPLES_NAME, Source
+from .answers import LONGEST, SAMPLES_NAME, Source
 from .figures import Document, Tally
 from .isolate import LIMITS, MOST_FAULTS
 from .tables import Failure, Table, make_tables
-
-
-_LONGEST_NAME = 200
 
 
 def answer_options(parser: ArgumentParser) -> None:
@@ -295,7 +292,7 @@ def _models_of(tables: list[Table]) -> list[Model]:
     for filter_name in sorted(filters, key=str) or [None]:
         is_only_filter = filter_name is None or len(filters) < 2
         name = run_name if is_only_filter else f"{run_name} ({filter_name})"
-        model = Model(name[:_LONGEST_NAME], fullest_tables, filter_name, [*remarks])
+        model = Model(name[:LONGEST], fullest_tables, filter_name, [*remarks])
         models.append(model)
     return models
 

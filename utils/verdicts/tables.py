@@ -107,16 +107,14 @@ def make_tables(
         except OSError as error:
             tables[source] = Table(folder, {"failure": fault_of(error)}, source)
             continue
+        place = folder / source.path.name.removesuffix(".gz").removesuffix(".jsonl")
         if output:
-            place = folder / source.stem
             _check_place(place, source, key, source_by_place.setdefault(place, source))
         # The cache may be a folder that `score --output` has made.
-        possible_places = (folder / source.stem, folder / key)
-        kept_tables = (read_table(place, source, key) for place in possible_places)
-        if table := next(filter(None, kept_tables), None):
-            tables[source] = table
-        else:
-            missing[source] = key, possible_places[0 if output else 1]
+        tables[source] = read_table(place, source, key)
+        tables[source] = tables[source] or read_table(folder / key, source, key)
+        if not tables[source]:
+            missing[source] = key, place if output else folder / key
     if missing:
         new_tables = _judge(missing, folder, options, check)
         tables |= {table.source: table for table in new_tables}
