@@ -212,7 +212,7 @@ class Judging:
                 "task": task,
                 "filter": filter_name,
                 "documents": tally.answered,
-                "claims": claims_of(self.results, task),
+                "claims": self.results and claims_of(self.results, task),
                 "constants": references.constants(),
                 "check": check and check.outcome(tally),
             }
@@ -302,11 +302,12 @@ class Judging:
             if filter_count == options.most_filters:
                 fault = f"has answers through more than {filter_count} filters"
                 raise Excess(f"{answer.place}: {fault}; raise --most_filters")
-            repeats = claims_of(self.results, answer.task).get("repeats") or 1
-            tally = Tally(answer.task, repeats=repeats, leave_out=options.leave_out)
-            run_args = answer.task, answer.filter or "none", options.include_path
-            check = self.check and self.check(self.results, *run_args)
-            self.counted[key] = tally, References(answer.task), check
+            claims = self.results and claims_of(self.results, answer.task)
+            repeats, task = claims.get("repeats") or 1, answer.task
+            tally = Tally(task, repeats=repeats, leave_out=options.leave_out)
+            check_args = task, answer.filter or "none", options.include_path
+            check = self.check and self.check(self.results, *check_args)
+            self.counted[key] = tally, References(task), check
         tally, references, check = self.counted[key]
         document = tally.add(row)
         answer_count = len(document.scores) if document else 0  # left out: 0

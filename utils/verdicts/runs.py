@@ -175,13 +175,8 @@ class Model:
                 claims, origin = self.claims(task), None
                 if scorer(task).upstream[0] is None:
                     origin = claims.get("made") or _made(task, options.include_path)
-                self.tasks[task] = Tally(
-                    task,
-                    repeats=claims.get("repeats") or 1,
-                    made=origin,
-                    leave_out=options.leave_out,
-                    has_rows=has_rows,
-                )
+                settings = claims.get("repeats") or 1, origin, options.leave_out
+                self.tasks[task] = Tally(task, *settings, has_rows)
             self.tasks[task].constants.update(task_entry["constants"])
             for row in table.rows(task, self.filter):
                 try:
