@@ -48,19 +48,14 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
     sources, _ = find_sources(options.run, options.task)
-    input_paths = [
-        path
-        for source in sources
-        for path in (source.path, source.results_path)
-        if path
-    ]
-    check_outputs(
-        {f"--{option}": getattr(options, option) for option in _BEGINNINGS},
-        input_paths + pack_files(options.include_path),
-    )
-    for option, beginning in _BEGINNINGS.items():
-        if output := getattr(options, option):
-            check_maker(output, "leaderboard", beginning)
+    input_paths = pack_files(options.include_path)
+    for source in sources:
+        input_paths += filter(None, (source.path, source.results_path))
+    path_by_option = {f"--{option}": getattr(options, option) for option in _BEGINNINGS}
+    check_outputs(path_by_option, input_paths)
+    for option, beginning_pattern in _BEGINNINGS.items():
+        if option_path := getattr(options, option):
+            check_maker(option_path, "leaderboard", beginning_pattern)
     models, read_failures = read_models(options.run, options, Check, has_rows=True)
     failures = [
         Failure(model.source.place, model.name, fault)
@@ -104,12 +99,15 @@ def _refused_line(table: Table) -> str | None:
 
 
 def _hints(models: list[Model]) -> Iterator[str]:
-    """Yield how to join each first and second model of one name without a shared task."""
+    """Yield how to join two models of which results claim one name, without a shared task."""
     unnamed_models = [model for model in models if not model.source.label]
-    for first, second in combinations(unnamed_models, 2):
-        name, second_name = (model.tables[0].head["model"] for model in (first, second))
-        if name and name == second_name and not {*first.tasks} & {*second.tasks}:
-            arguments = f"'{name}={first.source.place}' '{name}={second.source.place}'"
+    for model_pair in combinations(unnamed_models, 2):
+        name, second_name = (model.tables[0].head["model"] for model in model_pair)
+        shared_tasks = model_pair[0].tasks.keys() & model_pair[1].tasks.keys()
+        if name and name == second_name and not shared_tasks:
+            arguments = " ".join(
+                f"'{name}={model.source.place}'" for model in model_pair
+            )
             yield f"{name}: two rows claim this name; {arguments} makes one of them"
 
 

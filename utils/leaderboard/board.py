@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from operator import itemgetter
 from statistics import fmean
@@ -43,11 +43,10 @@ class Entrant:
         for (task, *_), document in self.documents.items():
             self.documents_by_task[task].append(document)
         self.outcomes: dict[str, dict] = {}  # task -> what was checked
-        for _, entry in model.entries():
-            earlier_outcome = self.outcomes.get(entry["task"])
-            self.outcomes[entry["task"]] = _joined(earlier_outcome, entry["check"])
+        for _, task_entry in model.entries():
+            earlier_outcome = self.outcomes.get(task := task_entry["task"])
+            self.outcomes[task] = _joined(earlier_outcome, task_entry["check"])
         self.standings: dict[str, Standing] = {}  # by benchmark
-        self.reasons: list[str] = []  # of its status
         self.figures: dict[str, dict] = {}  # as the head of `data` describes them
         self.cite: list[str] = []
 
@@ -59,19 +58,19 @@ class Entrant:
 
     def card(self) -> dict[str, str]:
         """Return its run card: label -> value, first as results claim, then as checked."""
-        values_and_tasks: dict[str, list[tuple]] = defaultdict(list)
+        values_and_tasks: dict[str, list[tuple]] = defaultdict(list)  # by label
         for task, outcome in self.outcomes.items():
-            frame_cell = {"Around each prompt": outcome["prompts"]["frame"]}
-            task_card = outcome["card"] | outcome["checked"] | frame_cell
+            task_card = outcome["card"] | outcome["checked"]
+            task_card["Around each prompt"] = outcome["prompts"]["frame"]
             for label in filter(task_card.get, task_card):
                 values_and_tasks[label].append((task_card[label], task))
-        card = {
+        value_by_label = {
             label: "; ".join(_by_task(values_and_tasks[label], self.outcomes))
             for label in values_and_tasks
         }
-        remarks_text = "; ".join(self.remarks) or "none"
-        card |= {"File": str(self.model.source.place), "Remarks": remarks_text}
-        return card | {"Cite": " ".join(self.cite)}
+        value_by_label["File"] = str(self.model.source.place)
+        value_by_label["Remarks"] = "; ".join(self.remarks) or "none"
+        return value_by_label | {"Cite": " ".join(self.cite)}
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
         """Return which of a benchmark's tasks it has, in their order."""
@@ -101,22 +100,23 @@ def title(benchmark_name: str) -> str:
     return metadata.get("title", benchmark_name.replace("_", " "))
 
 
-def _by_task(remarks: Iterable[tuple], tasks: Collection) -> Iterator[str]:
+def _by_task(remarks: list[tuple[str, str]], tasks: Collection) -> Iterator[str]:
     """Yield each remark of (remark, task) once, with its tasks unless it has all."""
     tasks_by_remark: dict[str, list[str]] = defaultdict(list)
     for remark, task in remarks:
         tasks_by_remark[remark].append(task)
     for remark, remark_tasks in tasks_by_remark.items():
-        tasks_text = ", ".join(remark_tasks)
+        task_names = ", ".join(remark_tasks)
         if len(remark_tasks) > 2:
-            tasks_text = f"{len(remark_tasks)} tasks"
-        yield remark if len(remark_tasks) == len(tasks) else f"{remark} ({tasks_text})"
+            task_names = f"{len(remark_tasks)} tasks"
+        yield remark if len(remark_tasks) == len(tasks) else f"{remark} ({task_names})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark: as in its worst task, and why."""
-    tasks, outcomes = entrant.answered(benchmark), entrant.outcomes
-    statuses = [(*pair, task) for task in tasks for pair in _statuses(entrant, task)]
+    tasks, outcomes, statuses = entrant.answered(benchmark), entrant.outcomes, []
+    for task in tasks:
+        statuses += [(*check, task) for check in _statuses(entrant, task)]
     if refused_count := sum(entrant.model.refused[task] for task in tasks):
         refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
         statuses += [(FALSE, refusal_text, task) for task in tasks]
@@ -132,17 +132,13 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     marks = [*_by_task(marks_and_tasks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    task_settings = [
-        (
-            task,
-            entrant.model.tasks[task].fingerprint,
-            outcomes[task]["few_shot"],
-            outcomes[task]["filter"],
-        )
-        for task in tasks
-    ]
+    ranking_key = [worst_status]
+    for task in tasks:
+        fingerprint = entrant.model.tasks[task].fingerprint
+        task_settings = outcomes[task]["few_shot"], outcomes[task]["filter"]
+        ranking_key.append((task, fingerprint, *task_settings))
     reasons = [*_by_task(reasons_and_tasks, tasks)]
-    return Standing(tasks, worst_status, reasons, marks, (worst_status, *task_settings))
+    return Standing(tasks, worst_status, reasons, marks, tuple(ranking_key))
 
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
@@ -172,7 +168,7 @@ def _marks(outcome: dict) -> Iterator[str]:
 def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
     for entrant in entrants:
-        entrant.reasons = [
+        reasons = [
             f"{title(benchmark_name)}: {'; '.join(standing.reasons)}"
             for benchmark_name, standing in entrant.standings.items()
             if standing.reasons and standing.status == entrant.status
@@ -188,7 +184,7 @@ def add_remarks(entrants: list[Entrant]) -> None:
         marks += _by_task(marks_and_tasks, entrant.outcomes)
         others = [other for other in entrants if other is not entrant]
         comparisons = [*_compare_names(entrant, others), *_copies(entrant, others)]
-        entrant.remarks = [*entrant.reasons, *marks, *entrant.remarks, *comparisons]
+        entrant.remarks = [*reasons, *marks, *entrant.remarks, *comparisons]
 
 
 def _compare_names(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
@@ -218,8 +214,8 @@ def _copies(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
         is_remarked = other.status != FALSE or entrant.status == FALSE
         if is_remarked and has_same_answers:
             if fmean(own_row["length"] for own_row, _ in row_pairs) > LONG:
-                share_text = f"all {len(row_pairs):,} answers to shared documents"
-                yield f"{share_text} are those of {other.name}"
+                answers_text = f"all {len(row_pairs):,} answers to shared documents"
+                yield f"{answers_text} are those of {other.name}"
 
 
 @cache

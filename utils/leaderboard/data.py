@@ -9,11 +9,10 @@ of their parts.
 from __future__ import annotations
 
 import json
-import math
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 
@@ -50,31 +49,31 @@ def board_data(
     answered_tasks = {task for model in models for task in model.tasks}
     scored_tasks = [task for task in answered_tasks if scorer(task).headline]
     non_twins = [task for task in scored_tasks if not families.transformations(task)]
-    benchmarks = families.benchmarks(non_twins or scored_tasks)
-    public_tasks = {*families.leaf_tasks(PUBLIC)}
-    public_benchmarks = [
-        group for group in benchmarks if public_tasks.issuperset(group.tasks)
-    ]
-    benchmarks.sort(key=lambda group: (group not in public_benchmarks, group.name))
-    public_benchmarks.sort(key=lambda group: group.name)
+    public_tasks = {*families.leaf_tasks(PUBLIC)}.intersection(
+        non_twins or scored_tasks
+    )
+    other_tasks = {*(non_twins or scored_tasks)} - public_tasks
+    public_benchmarks = sorted(families.benchmarks([*public_tasks]))
+    benchmarks = public_benchmarks + sorted(families.benchmarks([*other_tasks]))
     for entrant in entrants:
-        for group in filter(entrant.answered, benchmarks):
-            entrant.standings[group.name] = standing(entrant, group)
+        for benchmark in filter(entrant.answered, benchmarks):
+            entrant.standings[benchmark.name] = standing(entrant, benchmark)
         _add_figures(entrant, public_benchmarks)
     add_remarks(entrants)
-    benchmarks_by_scope = {group.name: [group] for group in benchmarks}
+    benchmarks_by_scope = {benchmark.name: [benchmark] for benchmark in benchmarks}
     benchmarks_by_scope["mean"] = public_benchmarks
-    about = _about(entrants, options) | _add_ranks(entrants, benchmarks_by_scope)
+    board_facts = _about(entrants, options)
+    board_facts |= _add_ranks(entrants, benchmarks_by_scope)
     entrants.sort(key=lambda entrant: _order(entrant, public_benchmarks or benchmarks))
-    about["remarks"] = [
+    board_facts["remarks"] = [
         remark
         for remark in entrants[0].remarks
         if all(remark in entrant.remarks for entrant in entrants)
     ]
     recall_rows = recall([entrant.model for entrant in entrants], options.include_path)
     return {
-        "about": about,
-        "benchmarks": [_benchmark(group, entrants) for group in benchmarks],
+        "about": board_facts,
+        "benchmarks": [_benchmark(benchmark, entrants) for benchmark in benchmarks],
         "models": entrants,
         "left_out": left_out,
         "ends": silent_ends([entrant.model for entrant in entrants]),
@@ -87,9 +86,10 @@ def rows(entrants: list[Entrant]) -> Iterator[dict]:
     for entrant in entrants:
         model_cells = {"model": entrant.name, "status": entrant.status}
         model_cells["remarks"] = "; ".join(entrant.remarks) or None
-        for key, row in entrant.figures.items():
-            cells = {column: row[column] for column in row if column not in OF_SCORE}
-            yield model_cells | {"scope": key.partition("|")[0]} | cells
+        for figures_key, row in entrant.figures.items():
+            scope = figures_key.partition("|")[0]
+            figures = {column: row[column] for column in row if column not in OF_SCORE}
+            yield model_cells | {"scope": scope} | figures
 
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
@@ -112,10 +112,13 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
         upstream_row_count, fingerprint = scorer(task).upstream
         if upstream_row_count is None or pack_rows(task, include_path) is None:
             continue
-        utils, pack_docs = scorer(task).utils, documents(task, include_path)
+        family, pack_docs = scorer(task).utils, documents(task, include_path)
         if len(pack_docs) != upstream_row_count:
             yield task, f"{len(pack_docs):,} of {upstream_row_count:,} rows"
-        elif fingerprint not in (None, utils.fingerprint(map(utils.digest, pack_docs))):
+        elif fingerprint not in (
+            None,
+            family.fingerprint(map(family.digest, pack_docs)),
+        ):
             yield task, "other rows"
 
 
@@ -124,18 +127,16 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
 
     Status decides, then whether tasks ran as they are, first ranks, and the mean score.
     """
-    rows_or_empty = [entrant.figures.get(group.name, {}) for group in benchmarks]
+    benchmark_rows = [entrant.figures.get(group.name, {}) for group in benchmarks]
     rank_sums, negative_score_sums = [], []
     for rule in RULES:
-        ranks = [row.get(f"{rule}_rank") for row in rows_or_empty]
-        first_ranks = [
-            int(rank.partition("-")[0]) if rank else math.inf for rank in ranks
-        ]
-        rank_sums.append(sum(first_ranks))
-        negative_score_sums.append(-sum(row.get(rule, 0) for row in rows_or_empty))
-    standings = map(entrant.standings.get, (group.name for group in benchmarks))
+        # A model without a rank stands after those with one.
+        ranks = [row.get(f"{rule}_rank") or "inf" for row in benchmark_rows]
+        rank_sums.append(sum(float(rank.partition("-")[0]) for rank in ranks))
+        negative_score_sums.append(-sum(row.get(rule, 0) for row in benchmark_rows))
+    standings = (entrant.standings.get(group.name) for group in benchmarks)
     has_marks = any(standing and standing.marks for standing in standings)
-    status_and_marks = SEVERITY.index(entrant.status), has_marks, {} in rows_or_empty
+    status_and_marks = SEVERITY.index(entrant.status), has_marks, {} in benchmark_rows
     return *status_and_marks, *rank_sums, *negative_score_sums, entrant.name
 
 
@@ -150,45 +151,53 @@ def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
         "|".join(filter(None, (row["task"], row["by"], row["value"]))): row
         for row in model_rows
     }
-    for name, benchmark_standing in entrant.standings.items():
+    for benchmark_name, benchmark_standing in entrant.standings.items():
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
-        row = row_by_key.get(name) or row_by_key[benchmark_standing.tasks[0]]
-        figures[name] = row | UNRANKED
+        first_task = benchmark_standing.tasks[0]
+        benchmark_row = row_by_key.get(benchmark_name) or row_by_key[first_task]
+        figures[benchmark_name] = benchmark_row | UNRANKED
     has_all_tasks = all(
         entrant.answered(group) == group.tasks for group in public_benchmarks
     )
     if len(public_benchmarks) > 1 and has_all_tasks:
         figures = {"mean": _mean_row(entrant, public_benchmarks, figures)} | figures
-    other_keys = [key for key in row_by_key if key not in figures]
-    entrant.figures = figures | {key: row_by_key[key] for key in other_keys}
+    entrant.figures = figures | {
+        key: row_by_key[key] for key in row_by_key if key not in figures
+    }
 
 
 def _mean_row(entrant: Entrant, benchmarks: list[Group], figures: dict) -> dict:
     """Return the figures of the mean over benchmarks of a model."""
-    benchmark_rows = [figures[group.name] for group in benchmarks]
+    benchmark_rows = [figures[benchmark.name] for benchmark in benchmarks]
     mean_row = {"by": None, "value": None} | UNRANKED
     for column in ("n", "answers", *INVALID):
         mean_row[column] = sum(row[column] for row in benchmark_rows)
     mean_row["extracted"] = fmean(row["extracted"] for row in benchmark_rows)
     for rule in RULES:
         estimates = [
-            stats.estimate_score(*_values(entrant, group, rule)) for group in benchmarks
+            stats.estimate_score(*_values(entrant, [group], rule))
+            for group in benchmarks
         ]
         shares = [1 / len(benchmarks)] * len(benchmarks)
-        rule_columns = (rule, f"{rule}_low", f"{rule}_high")
-        mean_row |= zip(rule_columns, stats.combine(estimates, shares))
+        mean_and_ends = stats.combine(estimates, shares)
+        mean_row |= zip((rule, f"{rule}_low", f"{rule}_high"), mean_and_ends)
     return mean_row
 
 
-def _values(entrant: Entrant, benchmark: Group, rule: str) -> tuple[list, list]:
+def _values(
+    entrant: Entrant, benchmarks: list[Group], rule: str
+) -> tuple[list[float], list[str]]:
     """Return a value for each document, of which the mean is the score, and its cluster."""
-    scores_by_task, clusters = [], []
-    for task in entrant.answered(benchmark):
-        metric = scorer(task).headline[RULES.index(rule)]
-        task_documents = entrant.documents_by_task[task]
-        scores_by_task.append([document.means()[metric] for document in task_documents])
-        clusters += [document.cluster for document in task_documents]
-    return stats.linearised(scores_by_task, benchmark.by_size), clusters
+    values_by_benchmark, clusters = [], []
+    for benchmark in benchmarks:
+        scores_by_task = []
+        for task in entrant.answered(benchmark):
+            metric = scorer(task).headline[RULES.index(rule)]
+            task_docs = entrant.documents_by_task[task]
+            scores_by_task.append([document.means()[metric] for document in task_docs])
+            clusters += [document.cluster for document in task_docs]
+        values_by_benchmark.append(stats.linearised(scores_by_task, benchmark.by_size))
+    return stats.linearised(values_by_benchmark, by_size=False), clusters
 
 
 # ------------------------------------------------------------------------------ ranks
@@ -207,19 +216,20 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
         ranked_rows += rival_rows
         ranked_entrants |= {*rivals}
         for rule in RULES:
-            for row in rival_rows:
+            rank_column, rival_values = f"{rule}_rank", []
+            for rival, row in zip(rivals, rival_rows):
                 row |= {"rank_of": len(rivals), "rank_group": ranking_id}
-                row[f"{rule}_rank"] = [1, len(rivals)]  # until all tests are adjusted
-            values = [
-                _scope_values(rival, scopes[ranking_key[0]], rule) for rival in rivals
-            ]
-            for first, second in combinations(zip(rival_rows, values), 2):
-                difference = stats.estimate_difference(second[1][0], *first[1])
-                tests.append((f"{rule}_rank", first[0], second[0], difference))
-    p_values = stats.holm(difference.p_value for *_, difference in tests)
-    for (rank_column, *row_pair, difference), p_value in zip(tests, p_values):
+                row[rank_column] = [1, len(rivals)]  # until all tests are adjusted
+                rival_values.append(_values(rival, scopes[ranking_key[0]], rule))
+            for (first_row, first_values), (second_row, second_values) in combinations(
+                zip(rival_rows, rival_values), 2
+            ):
+                test = stats.estimate_difference(second_values[0], *first_values)
+                tests.append((test, rank_column, first_row, second_row))
+    adjusted_p_values = stats.holm(test.p_value for test, *_ in tests)
+    for (test, rank_column, *row_pair), p_value in zip(tests, adjusted_p_values):
         if p_value < 1 - stats.CONFIDENCE:
-            better_row, worse_row = row_pair if difference.value > 0 else row_pair[::-1]
+            better_row, worse_row = row_pair if test.value > 0 else row_pair[::-1]
             better_row[rank_column][1] -= 1
             worse_row[rank_column][0] += 1
     for row, rule in product(ranked_rows, RULES):
@@ -230,91 +240,76 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
 def _rivals(
     entrants: list[Entrant], scopes: dict[str, list[Group]]
 ) -> dict[tuple, list[Entrant]]:
-    """Return the models that are ranked together: whose `Standing.together` are equal."""
-    entrants_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
+    """Return the models that are ranked together, by scope and equal `Standing.together`."""
+    rivals_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
     for entrant, scope in product(entrants, scopes):
         if scope in entrant.figures:
-            scope_standings = [entrant.standings[group.name] for group in scopes[scope]]
-            if FALSE not in (standing.status for standing in scope_standings):
-                key = (scope, *(standing.together for standing in scope_standings))
-                entrants_by_key[key].append(entrant)
+            standings = [entrant.standings[group.name] for group in scopes[scope]]
+            if FALSE not in (standing.status for standing in standings):
+                ranking_key = (scope, *(standing.together for standing in standings))
+                rivals_by_key[ranking_key].append(entrant)
     # Nobody is ranked alone.
-    return {key: rivals for key, rivals in entrants_by_key.items() if len(rivals) > 1}
-
-
-def _scope_values(
-    entrant: Entrant, benchmarks: list[Group], rule: str
-) -> tuple[list, list]:
-    """Return values and clusters of the documents of all benchmarks."""
-    values_and_clusters = [_values(entrant, group, rule) for group in benchmarks]
-    values_of_benchmarks, clusters = zip(*values_and_clusters)
-    return stats.linearised(values_of_benchmarks, by_size=False), [*chain(*clusters)]
+    return {key: rivals for key, rivals in rivals_by_key.items() if len(rivals) > 1}
 
 
 # ------------------------------------------------------------------------- benchmarks
 
 
-def _benchmark(group: Group, entrants: list[Entrant]) -> dict:
+def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the first model that has it."""
-    first_entrant = next(
-        entrant for entrant in entrants if group.name in entrant.figures
-    )
-    tasks, figures = first_entrant.answered(group), first_entrant.figures
+    name = benchmark.name
+    first_entrant = next(entrant for entrant in entrants if name in entrant.figures)
+    tasks, figures = first_entrant.answered(benchmark), first_entrant.figures
     task_rows = [figures[task] for task in tasks]
     constant_answers = Counter(row["constant_answer"] for row in task_rows)
     return {
-        "name": group.name,
-        "title": title(group.name),
+        "name": name,
+        "title": title(name),
         "tasks": tasks,
-        "of": len(group.tasks),
-        "by_size": group.by_size,
-        "version": str(group.version),
-        "rows": figures[group.name]["n"],
-        "clusters": figures[group.name]["clusters"],
-        "columns": _columns(group, tasks, figures),
-        "constant": {"published": figures[group.name]["constant"]},
+        "of": len(benchmark.tasks),
+        "by_size": benchmark.by_size,
+        "version": str(benchmark.version),
+        "rows": figures[name]["n"],
+        "clusters": figures[name]["clusters"],
+        "columns": _columns(name, tasks, figures),
+        "constant": {"published": figures[name]["constant"]},
         "constant_answers": [answer for answer, _ in constant_answers.most_common(3)],
-        "ceiling": _ceiling(group, task_rows),
+        "ceiling": _ceiling(task_rows, benchmark.by_size),
     }
 
 
-def _ceiling(group: Group, task_rows: list[dict]) -> dict | None:
+def _ceiling(task_rows: list[dict], by_size: bool) -> dict | None:
     """Return the most that prompts allow, where the documents are those it is known of."""
-    ceilings = json.loads(CEILINGS.read_bytes())
-    if not all(
-        row["task"] in ceilings.get(row["fingerprint"], {}) for row in task_rows
-    ):
-        return None
+    ceilings = json.loads(CEILINGS.read_bytes())  # by fingerprint and task
     task_ceilings = [
-        ceilings[row["fingerprint"]][row["task"]]["answers"]["as asked"]
-        for row in task_rows
+        ceilings.get(row["fingerprint"], {}).get(row["task"]) for row in task_rows
     ]
-    weights = [row["n"] if group.by_size else 1 for row in task_rows]
-    return {
-        rule: fmean((ceiling[rule] for ceiling in task_ceilings), weights)
-        for rule in RULES
-    }
+    if None in task_ceilings:
+        return None
+    scores = [ceiling["answers"]["as asked"] for ceiling in task_ceilings]
+    weights = [row["n"] if by_size else 1 for row in task_rows]
+    return {rule: fmean((x[rule] for x in scores), weights) for rule in RULES}
 
 
-def _columns(group: Group, tasks: tuple[str, ...], figures: dict) -> dict:
+def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict:
     """Return what scores are split by, tasks and then breakdowns: heading -> columns."""
-    columns: dict[str, list[dict]] = defaultdict(list)
-    labels = {
-        task: task.removeprefix(f"{group.name}_").replace("_", " ") for task in tasks
-    }
-    for task in tasks if len(tasks) > 1 else ():
-        parent_names = [
-            parent.name.removeprefix(f"{group.name}_")
-            for parent in families.groups()
-            if task in parent.tasks and parent.tasks != group.tasks
+    columns_by_heading: dict[str, list[dict]] = defaultdict(list)
+    prefix, has_many, label_by_task = f"{benchmark_name}_", len(tasks) > 1, {}
+    for task in tasks:
+        label_by_task[task] = task.removeprefix(prefix).replace("_", " ")
+    for task in tasks if has_many else ():
+        subgroups = [
+            group.name.removeprefix(prefix)
+            for group in families.groups()
+            if task in group.tasks and group.name != benchmark_name
         ]
-        column = {"key": task, "label": labels[task], "n": figures[task]["n"]}
-        columns[[*parent_names, "Tasks"][0]].append(column)
+        column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}
+        columns_by_heading[[*subgroups, "Tasks"][0]].append(column)
     for breakdown, task in product(COLUMNS, tasks):
-        heading = f"{labels[task]} by " if len(tasks) > 1 else "By "
+        heading = f"{label_by_task[task]} by " if has_many else "By "
         heading += breakdown.replace("_", " ")
         for key, row in figures.items():
             if row["by"] == breakdown and row["task"] == task:
                 column = {"key": key, "label": row["value"], "n": row["n"]}
-                columns[heading].append(column)
-    return columns
+                columns_by_heading[heading].append(column)
+    return columns_by_heading

@@ -16,7 +16,7 @@ from argparse import Namespace
 from collections import Counter, defaultdict, deque
 from contextlib import suppress
 from datetime import datetime, timezone
-from itertools import accumulate, chain, pairwise, product
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,14 +30,12 @@ from ..core.errors import ToolError
 from ..core.families import prompt, scorer
 from ..core.files import check_maker, read_lines
 from ..core.tables import natural, percent, points
-from ..score.rows import RULES
 from ..verdicts.answers import Answer, Source, answers_in, sha256
 from ..verdicts.checks import SEVERITY, messages_of
 from ..verdicts.figures import Document
 from ..verdicts.isolate import each_apart
 from ..verdicts.judge import BREAKDOWNS, shorten
 from ..verdicts.runs import Model
-from .board import Entrant
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -106,7 +104,6 @@ def _render(**board_and_documents: object) -> str:
     environment.filters |= {
         "one": percent,
         "points": points,
-        "at": _at,
         "span": lambda rank: "–".join(dict.fromkeys(rank.split("-"))) if rank else "–",
         "middle": _middle,
         "hash": _hash,
@@ -117,7 +114,6 @@ def _render(**board_and_documents: object) -> str:
         script=(_TEMPLATES / "board.js").read_text("utf-8"),
         made=datetime.now(timezone.utc),
         tool=VERSION,
-        scales=_scales(board_and_documents["models"]),
         severity=SEVERITY,
     )
 
@@ -134,38 +130,12 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _at(value: float, scale: dict) -> str:
-    """Return where a score stands on a scale, as a length of SVG."""
-    percentage = 100 * (value - scale["low"]) / (scale["high"] - scale["low"])
-    return f"{min(max(percentage, 0), 100):.1f}%"
-
-
 def _middle(name: str, longest: int = 28) -> str:
     """Return a name without its middle where it is long: both of its ends tell."""
     name = printable(name)
     if len(name) <= longest:
         return name
     return f"{name[: longest - longest // 2]}…{name[-(longest // 2 - 1) :]}"
-
-
-def _scales(entrants: list[Entrant]) -> dict[str, dict]:
-    """Return the scales of the scores of benchmarks and their mean, and of format costs."""
-    ends_by_scale: dict[str, list[float]] = defaultdict(list, {"format cost": [0.0]})
-    for entrant, end in product(entrants, ("low", "high")):
-        for scope in {"mean", *entrant.standings} & entrant.figures.keys():
-            row = entrant.figures[scope]
-            ends_by_scale[scope] += [row[f"{rule}_{end}"] for rule in RULES]
-            ends_by_scale["format cost"].append(row.get(f"format_cost_{end}", 0.0))
-    return {name: _scale(ends) for name, ends in ends_by_scale.items()}
-
-
-def _scale(values: list[float]) -> dict:
-    """Return the ends, in whole tenths, of a scale that has room for values, and its ticks."""
-    low_tenth = math.floor(10 * min(values) + 1e-9)
-    high_tenth = max(math.ceil(10 * max(values) - 1e-9), low_tenth + 1)
-    tenths = range(low_tenth, high_tenth + 1, math.ceil((high_tenth - low_tenth) / 5))
-    ticks = [tenth / 10 for tenth in tenths]
-    return {"low": low_tenth / 10, "high": high_tenth / 10, "ticks": ticks}
 
 
 # -------------------------------------------------------------------------- documents
@@ -177,6 +147,10 @@ class ShownAnswer(NamedTuple):
     row: dict
     entry: dict  # what the page holds of it
     document: dict | None  # and of its document, if the prompt is taken from its line
+
+
+# A file of answers, and those that are shown.
+Reading = tuple[Source, list[ShownAnswer]]
 
 
 def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
@@ -209,8 +183,11 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
         if total_size <= byte_limit:
             json_by_key[key] = document_json
     json_docs_by_task: dict[str, list[str]] = defaultdict(list)
-    id_by_key = {key: json.dumps(entry_by_key[key]["id"]) for key in json_by_key}
-    for key in sorted(json_by_key, key=lambda key: (key[0], natural(id_by_key[key]))):
+    order_by_key = {
+        key: (key[0], natural(json.dumps(entry_by_key[key]["id"])))
+        for key in json_by_key
+    }
+    for key in sorted(json_by_key, key=order_by_key.get):
         json_docs_by_task[key[0]].append(json_by_key[key])
     return json_docs_by_task
 
@@ -265,68 +242,49 @@ def _answer_entry(model_number: int, document: Document) -> dict:
     }
 
 
-def _add_texts(
-    readings: list[tuple[Source, list[ShownAnswer]]], options: Namespace
-) -> None:
+def _add_texts(readings: list[Reading], options: Namespace) -> None:
     """Add the texts of responses and prompts, which are read in processes with limits."""
-    batches = (readings[start :: options.workers] for start in range(options.workers))
-    batch_queue = deque(filter(None, batches))
-    for batch, batch_reply in each_apart(_read_texts, batch_queue, options):
-        if fault := batch_reply.get("failure", batch_reply.get("error")):
-            raise ToolError(f"{batch[0][0].path}: {fault}")
-        for (source, shown_answers), answer_texts in zip(batch, batch_reply["texts"]):
-            for (row, answer_entry, document_entry), texts in zip(
-                shown_answers, answer_texts
-            ):
-                if texts is None:
-                    fault = "has changed while it was read; run again"
-                    raise ToolError(f"{source.path}: {fault}")
-                answer_entry["response"], prompt_pieces = texts
-                if document_entry and prompt_pieces is None:
-                    prompt_pieces = _pack_prompt(row, options.include_path)
-                if document_entry:
-                    document_entry["prompt"] = prompt_pieces
+    for reading, reply in each_apart(_read_texts, deque(readings), options):
+        source, shown_answers = reading
+        fault = reply.get("failure", reply.get("error"))
+        if not fault and None in reply["texts"]:
+            fault = "has changed while it was read; run again"
+        if fault:
+            raise ToolError(f"{source.path}: {fault}")
+        for shown_answer, texts in zip(shown_answers, reply["texts"]):
+            row, answer_entry, document_entry = shown_answer
+            answer_entry["response"], prompt_pieces = texts
+            if document_entry and prompt_pieces is None:  # a pack has the document
+                doc = documents(row["task"], options.include_path)[row["doc_id"]]
+                prompt_pieces = cut(prompt(row["task"], doc), [], LONGEST_PROMPT)
+            if document_entry:
+                document_entry["prompt"] = prompt_pieces
 
 
-def _pack_prompt(row: dict, include_path: Path) -> Pieces:
-    """Return the prompt of a document that a pack has, without examples."""
-    doc = documents(row["task"], include_path)[row["doc_id"]]
-    return cut(prompt(row["task"], doc), [], LONGEST_PROMPT)
-
-
-def _read_texts(
-    readings: list[tuple[Source, list[ShownAnswer]]], _: object
-) -> dict[str, list[list]]:
-    """Return, by file, the pieces of each answer's response and prompt; None if not there."""
-    texts_of_files = []
-    for source, shown_answers in readings:
-        numbers_by_line: dict[int, list[int]] = defaultdict(list)
-        for answer_number, shown_answer in enumerate(shown_answers):
-            numbers_by_line[shown_answer.row["line"]].append(answer_number)
-        answer_texts: list[list | None] = [None] * len(shown_answers)
-        lines = (
-            line for line in read_lines(source.path) if line.number in numbers_by_line
-        )
-        for line in lines:
-            for answer, answer_number in product(
-                answers_in(line, source.task), numbers_by_line[line.number]
-            ):
-                row, _, document_entry = shown_answers[answer_number]
-                if not answer.fault and _is_of(answer, row):
-                    rule_spans = [row["published_span"], row["flexible_span"]]
-                    response_pieces = cut(answer.response, rule_spans, LONGEST_RESPONSE)
-                    prompt_pieces = _prompt(answer) if document_entry else None
-                    answer_texts[answer_number] = [response_pieces, prompt_pieces]
-        texts_of_files.append(answer_texts)
-    return {"texts": texts_of_files}
-
-
-def _is_of(answer: Answer, row: dict) -> bool:
-    """Tell whether a row is that of an answer in its line."""
-    has_same_labels = all(
-        getattr(answer, label) == row[label] for label in ("task", "filter", "sample")
-    )
-    return has_same_labels and sha256(answer.response).startswith(row["response"])
+def _read_texts(reading: Reading, _: object) -> dict[str, list[list | None]]:
+    """Return the pieces of each answer's response and prompt; None where it is not there."""
+    source, shown_answers = reading
+    number_by_label = {
+        (row["line"], row["task"], row["filter"], row["sample"]): answer_number
+        for answer_number, (row, *_) in enumerate(shown_answers)
+    }
+    line_numbers = {row["line"] for row, *_ in shown_answers}
+    texts: list[list | None] = [None] * len(shown_answers)
+    for line in (
+        line for line in read_lines(source.path) if line.number in line_numbers
+    ):
+        for answer in answers_in(line, source.task):
+            label = (line.number, answer.task, answer.filter, answer.sample)
+            answer_number = number_by_label.get(label)
+            if answer_number is None or answer.fault:
+                continue
+            row, _, document_entry = shown_answers[answer_number]
+            if sha256(answer.response).startswith(row["response"]):
+                rule_spans = [row["published_span"], row["flexible_span"]]
+                response_pieces = cut(answer.response, rule_spans, LONGEST_RESPONSE)
+                prompt_pieces = _prompt(answer) if document_entry else None
+                texts[answer_number] = [response_pieces, prompt_pieces]
+    return {"texts": texts}
 
 
 def _prompt(answer: Answer) -> Pieces | None:
@@ -354,20 +312,20 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     edges = [0, len(text), *(edge for span in spans if span for edge in span)]
     reach = longest // (2 * len(edges) - 2) if len(text) > longest else len(text)
     windows = [(edge - reach, edge + reach) for edge in edges]
-    boundaries = {min(max(0, place), len(text)) for place in chain(edges, *windows)}
+    boundaries = {min(max(0, end), len(text)) for end in chain(edges, *windows)}
     pieces: Pieces = []
-    for start, end in pairwise(sorted(boundaries)):
-        if any(first <= start and end <= last for first, last in windows):
+    for piece_start, piece_end in pairwise(sorted(boundaries)):
+        if any(start <= piece_start and piece_end <= end for start, end in windows):
             bits = [
-                1 << number
-                for number, span in enumerate(spans)
-                if span and span[0] <= start and end <= span[1]
+                1 << span_number
+                for span_number, span in enumerate(spans)
+                if span and span[0] <= piece_start and piece_end <= span[1]
             ]
-            pieces.append([sum(bits), text[start:end]])
+            pieces.append([sum(bits), text[piece_start:piece_end]])
         elif pieces and isinstance(pieces[-1], int):
-            pieces[-1] += end - start
+            pieces[-1] += piece_end - piece_start
         else:
-            pieces.append(end - start)
+            pieces.append(piece_end - piece_start)
     return pieces
 
 
@@ -382,8 +340,8 @@ def plain(encoded: str | None) -> str | None:
 def _flat(value: object) -> str:
     """Return a JSON value as a text, nested objects and lists with commas."""
     if isinstance(value, dict):
-        is_lone = len(value) < 2
-        value = [f"{'' if is_lone else f'{key} '}{_flat(value[key])}" for key in value]
+        texts = [f"{field} {_flat(value[field])}" for field in value]
+        value = texts if len(value) > 1 else [*value.values()]
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return value if isinstance(value, str) else json.dumps(value)
