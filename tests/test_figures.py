@@ -121,7 +121,7 @@ def test_several_answers_have_a_table_of_their_own(printed, tmp_path):
     answers = [line | {"sample": n} for n in range(2) for line in lines("?")]
     text = printed(write(tmp_path / "x.jsonl", *answers), "--k", 2)
     measures = (
-        f"{x} {y}" for x in ("pass@2", "majority") for y in ("published", "flexible")
+        f"{x} {y}" for y in ("published", "flexible") for x in ("pass@2", "majority")
     )
     table = re.search(rf"answers +[|] {' +[|] '.join(measures)}[^-]+-[^\n]+\n.*", text)
     assert len(re.findall(r"[\d.]+ \[[\d.]+, [\d.]+\]", table[0])) == 4

@@ -74,10 +74,12 @@ def match(models: list[Model]) -> tuple[Matches, list[str]]:
         aligned_by_task[task] += _align(copies_by_digest[task, digest])
     matches, lack_messages = {}, []
     for task, aligned in aligned_by_task.items():
-        aligned.sort(key=_place)
+        aligned.sort(
+            key=lambda documents: natural(json.dumps(_first(documents).row["doc_id"]))
+        )
         if complete := [documents for documents in aligned if all(documents)]:
             matches[task] = complete
-        names = [*map(_name, aligned)]
+        names = [_name(_first(documents)) for documents in aligned]
         for run_number, model in enumerate(models):
             gaps = dict.fromkeys(
                 name
@@ -115,15 +117,13 @@ def _align(copies_of_runs: list[list[Document]]) -> list[tuple[Document | None, 
     return aligned if len(copy_counts) == 1 else aligned[min(copy_counts) :]
 
 
-def _place(documents: tuple[Document | None, ...]) -> tuple:
-    """Return the key by which documents are sorted: the id, and the digest."""
-    document = next(filter(None, documents))
-    return natural(json.dumps(document.row["doc_id"])), document.digest
+def _first(copies: tuple[Document | None, ...]) -> Document:
+    """Return the document of the first run that answered it."""
+    return next(filter(None, copies))
 
 
-def _name(documents: tuple[Document | None, ...]) -> str:
+def _name(document: Document) -> str:
     """Return how messages name a document: by id, and start of its digest."""
-    document = next(filter(None, documents))
     doc_id, digest_text = document.row["doc_id"], f"({document.digest[:12]})"
     return digest_text if doc_id is None else f"{doc_id!r:.60} {digest_text}"
 

@@ -61,23 +61,19 @@ class Estimate(NamedTuple):
 def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     """Return a value for each document, of which the plain mean is the benchmark's score.
 
-    Takes the scores by task, and whether documents count alike, not tasks. The values spread
-    as the scores about the mean of their own task, weighted as the task is.
+    Takes the scores by task, and whether documents count alike, not tasks. The values of `n`
+    documents spread as the scores about the mean of their own task, weighted as the task is.
     """
     if len(tasks) == 1:
         return [*tasks[0]]
-    document_count = sum(map(len, tasks))
-    task_means = [math.fsum(task_scores) / len(task_scores) for task_scores in tasks]
-    task_weights = [
-        len(task_scores) / document_count if by_size else 1 / len(tasks)
-        for task_scores in tasks
-    ]
-    benchmark_mean = math.fsum(map(math.prod, zip(task_weights, task_means)))
+    n = sum(map(len, tasks))
+    means = [math.fsum(scores) / len(scores) for scores in tasks]
+    weights = [len(scores) / n if by_size else 1 / len(tasks) for scores in tasks]
+    benchmark_mean = math.fsum(map(math.prod, zip(weights, means)))
     return [
-        benchmark_mean
-        + task_weight * document_count / len(task_scores) * (score - task_mean)
-        for task_scores, task_mean, task_weight in zip(tasks, task_means, task_weights)
-        for score in task_scores
+        benchmark_mean + weight * n / len(scores) * (score - task_mean)
+        for scores, task_mean, weight in zip(tasks, means, weights)
+        for score in scores
     ]
 
 
@@ -125,9 +121,9 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
     """Return Wilson's interval of a score for the effective number of documents."""
-    mean_spread = spread(sizes, sums, SCORES)
+    clustered = spread(sizes, sums, SCORES)
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
-    z2_by_n = mean_spread.quantile**2 / mean_spread.effective
+    z2_by_n = clustered.quantile**2 / clustered.effective
     middle = (mean + z2_by_n / 2) / (1 + z2_by_n)
     half_width = np.sqrt(mean * (1 - mean) * z2_by_n + z2_by_n**2 / 4) / (1 + z2_by_n)
     return np.maximum(middle - half_width, 0), np.minimum(middle + half_width, 1)
@@ -146,19 +142,12 @@ def estimate_score(
         (low, high), p_value = wilson_interval(sizes, sums), None
     else:
         half_width = clustered.quantile * clustered.error
-        low = max(-1, clustered.mean - half_width)
-        high = min(1, clustered.mean + half_width)
-        p_value = float(clustered.p_value)
-    return Estimate(
-        value=math.fsum(values) / len(values),
-        low=float(low),
-        high=float(high),
-        error=float(clustered.error),
-        freedom=float(clustered.freedom),
-        clusters=len(sizes),
-        design_effect=float(clustered.error) / float(independent.error),
-        p_value=p_value,
-    )
+        low = max(-1.0, clustered.mean - half_width)
+        high = min(1.0, clustered.mean + half_width)
+        p_value = clustered.p_value
+    mean, error = math.fsum(values) / len(values), clustered.error
+    certainty = error, clustered.freedom, len(sizes), error / independent.error
+    return Estimate(mean, low, high, *certainty, p_value)
 
 
 def estimate_difference(
@@ -183,10 +172,10 @@ def estimate_median(
     Position Measures, 1952), for the effective number of documents.
     """
     median = float(np.median(values))
-    below_scores = [(value < median) + (value == median) / 2 for value in values]
-    below_estimate = estimate_score(below_scores, clusters)  # the share of documents
-    quantile = stdtrit(below_estimate.freedom, (1 + CONFIDENCE) / 2)
-    half_width = quantile * below_estimate.design_effect / 2 / len(values) ** 0.5
+    scores = [(value < median) + (value == median) / 2 for value in values]
+    share_below = estimate_score(scores, clusters)
+    quantile = stdtrit(share_below.freedom, (1 + CONFIDENCE) / 2)
+    half_width = quantile * share_below.design_effect / 2 / len(values) ** 0.5
     end_shares = np.clip([0.5 - half_width, 0.5 + half_width], 0, 1)
     low, high = np.quantile(values, end_shares, method="inverted_cdf")
     return median, float(low), float(high)
@@ -229,33 +218,33 @@ def detectable_difference(
     method for so many tests; None where the clusters are too few to foretell it.
     """
     document_count = sizes.sum()
-    paired_spread = spread(sizes, second_sums - first_sums, DIFFERENCES)
-    freedom = paired_spread.freedom
-    if freedom < LEAST_FREEDOM:
+    paired = spread(sizes, second_sums - first_sums, DIFFERENCES)
+    if paired.freedom < LEAST_FREEDOM:
         return None
     test_level = (1 - CONFIDENCE) / 2 / test_count
-    quantile_sum = stdtrit(freedom, 1 - test_level) + stdtrit(freedom, POWER)
+    needed_errors = stdtrit(paired.freedom, [1 - test_level, POWER]).sum()
     # Both scores move from their middle, as far as the scale goes.
-    steps = np.arange(1, 1001) / 1000
+    gaps = np.arange(1, 1001) / 1000
     middle_score = (first_sums.sum() + second_sums.sum()) / 2 / document_count
-    upper_scores = np.clip(middle_score + steps / 2, steps, 1)
-    lower_scores = upper_scores - steps
+    upper_scores = np.clip(middle_score + gaps / 2, gaps, 1)
+    lower_scores = upper_scores - gaps
     # The variance changes as that of a share does, and is at least that of runs of which
     # one has all that is right in the other, and a document more. Documents that begin to
     # differ share clusters less than right answers do: inside the scale, their number lies,
     # on the log scale, halfway between that of all documents and the effective number.
-    run_sums = (first_sums, second_sums)
-    smoothed_means = [(sums.sum() + 1) / (document_count + 2) for sums in run_sums]
-    smoothed_variances = [mean - mean**2 for mean in smoothed_means]
+    sums_of_runs = (first_sums, second_sums)
+    means = [(sums.sum() + 1) / (document_count + 2) for sums in sums_of_runs]
     variance_ratios = (
         upper_scores * (1 - upper_scores) + lower_scores * (1 - lower_scores)
-    ) / sum(smoothed_variances)
-    effective_count = min(spread(sizes, sums, SCORES).effective for sums in run_sums)
+    ) / sum(mean - mean**2 for mean in means)
+    effective_count = min(
+        spread(sizes, sums, SCORES).effective for sums in sums_of_runs
+    )
     is_inside = (lower_scores > 0) & (upper_scores < 1)
     middle_count = math.sqrt(document_count * effective_count)
     differing_counts = np.where(is_inside, middle_count, effective_count)
-    least_variances = (steps * (1 - steps) + 1 / document_count) / differing_counts
-    paired_variance = (paired_spread.error * paired_spread.weight) ** 2
-    step_variances = np.maximum(paired_variance * variance_ratios, least_variances)
-    is_detected = steps >= quantile_sum * np.sqrt(step_variances)
-    return float(steps[is_detected.argmax()]) if is_detected.any() else None
+    least_variances = (gaps * (1 - gaps) + 1 / document_count) / differing_counts
+    paired_variance = (paired.error * paired.weight) ** 2
+    variances = np.maximum(paired_variance * variance_ratios, least_variances)
+    is_detected = gaps >= needed_errors * np.sqrt(variances)
+    return float(gaps[is_detected.argmax()]) if is_detected.any() else None

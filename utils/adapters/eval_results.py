@@ -39,21 +39,19 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
     if run_date is not None:
         run_time = datetime.fromtimestamp(run_date, timezone.utc)
         run_date = run_time.isoformat(timespec="seconds")
-    for row in rows:
-        if row["by"] or "tasks" in row or row["published"] is None:
-            continue
+    for row in (row for row in rows if row["by"] is None and "tasks" not in row):
         task_config = configuration(row["task"])
         if "custom_dataset" in task_config:
             tasks_off_hub.append(row["task"])
-            continue
-        entry = EvalResultEntry(
-            dataset_id=task_config["dataset_path"],
-            task_id=row["task"],
-            value=row["published"],
-            date=run_date,
-            notes=_notes(model.claims(row["task"]), row),
-        )
-        entries.append(entry)
+        elif row["published"] is not None:
+            entry = EvalResultEntry(
+                dataset_id=task_config["dataset_path"],
+                task_id=row["task"],
+                value=row["published"],
+                date=run_date,
+                notes=_notes(model.claims(row["task"]), row),
+            )
+            entries.append(entry)
     yaml_entries = eval_result_entries_to_yaml(entries)
     with written_whole(path) as file:
         file.write(yaml.safe_dump(yaml_entries, sort_keys=False, width=1000).encode())

@@ -13,14 +13,12 @@ several paths of one NAME are one run.
 A document may have several answers: the `choices` of a batch, the `resps` of a log with
 `repeats`, or lines with a `sample` each. It scores their mean. --k adds pass@k, the
 expected best score of K of them, and the majority: the score of the value, or, published,
-the text, that most of them have. CSV and JSON have all figures, scores as fractions with
-both ends of 95 % intervals, and a fingerprint of the documents.
+the text, that most of them have. CSV and JSON have all figures, as fractions.
 
-DIR gets a table of verdicts for each file: a folder with run.json and a row an answer.
 Lines that cannot be scored, and a second answer to a document, are named; the exit status
-is then 1. A file whose table is there is not scored again, unless it was changed since: an
-interrupted job goes on, and machines may score some files each. What is in DIR and is no
-such table, or that of another file, is never replaced.
+is then 1. DIR gets a table of verdicts for each file: a folder with run.json and a row an
+answer. A file whose table is there is not scored again, unless it was changed since. What
+is in DIR and is no such table, or that of another file, is never replaced.
 
 Example:
 
@@ -36,7 +34,6 @@ from argparse import ArgumentTypeError, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
-from itertools import product
 
 from ..adapters import eval_results
 from ..core.cli import output_path, say, tool_parser, whole_number
@@ -53,16 +50,13 @@ from .rows import RULES, rows, with_interval
 
 _PARAGRAPH = textwrap.TextWrapper(100, break_on_hyphens=False)
 _LIST_ITEM = textwrap.TextWrapper(100, subsequent_indent="  ")
+_BREAKDOWNS = ("task", *BREAKDOWNS)  # "task": of reasons alone
 _FREQUENT = 0.05  # share of the answers from which on a reason has an example
 _LEGEND = """\
 Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
 card); flexible: the same for the value in any form; format cost: flexible - published; constant: \
 published score of the best answer that is the same for every document; cut off: answers seen to \
 end too early. More: utils/README.md, "How to read the figures"
-"""
-_LEGEND_OF_TIMES = """\
-within: of all documents; where no date was read, it is a miss. median error: the middle error \
-of the dates that were read, - for early, + for late [likely range: 95 % interval].
 """
 
 Run = tuple[Model, list[dict]]  # with the figures that `rows` returns
@@ -81,12 +75,6 @@ def main(arguments: list[str] | None = None) -> int:
         raise ToolError(f"--eval_results {options.eval_results}: {fault}")
     messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
-    for model in models:
-        for task in [task for task, tally in model.tasks.items() if not tally.all.n]:
-            del model.tasks[task]
-            fault = f"has all documents of {task} that are answered"
-            fix = "score it without --leave_out"
-            messages.append(f"{model.name}: {options.leave_out} {fault}; {fix}")
     for message in messages:
         say(message)
     runs: list[Run] = [
@@ -107,7 +95,7 @@ def _text(runs: list[Run], options: Namespace) -> str:
         lines = [f"{citation}\n" for run in runs for citation in citations(*run)]
         return "\n".join([*lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
-        return _report(runs, options.by or [], options.k)
+        return _report(runs, options.by or [])
     all_rows = [row for _, run_rows in runs for row in run_rows]
     if options.by is not None:
         all_rows = [row for row in all_rows if row["by"] in (None, *options.by)]
@@ -119,18 +107,15 @@ def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("score", __doc__)
     add = parser.add_argument
     add("path", nargs="+", metavar="[NAME=]PATH")
-    help_text = "where tables of verdicts are written"
-    add("--output", type=output_path, metavar="DIR", help=help_text)
-    help_text = f"breakdowns to print: {', '.join(BREAKDOWNS)}; default: none in Markdown, all in"
-    help_text += " CSV and JSON; task: the reasons by task"
-    add("--by", type=_breakdowns, metavar="NAME,...", help=help_text)
-    help_text = "print a line for a paper for each benchmark, and BibTeX entries"
-    add("--cite", action="store_true", help=help_text)
-    positive_number = partial(whole_number, least=1)
-    add("--k", type=positive_number, metavar="K", help="pass@K and the majority")
+    add("--output", type=output_path, metavar="DIR", help="for tables of verdicts")
+    by_help = f"{', '.join(_BREAKDOWNS)}; default: none in Markdown, else all"
+    add("--by", type=_breakdowns, metavar="NAME,...", help=by_help)
+    add("--cite", action="store_true", help="lines for a paper, and BibTeX entries")
+    k_type = partial(whole_number, least=1)
+    add("--k", type=k_type, metavar="K", help="print pass@K and the majority, too")
     answer_options(parser)
-    help_text = "published scores, as the hub's results YAML"
-    add("--eval_results", type=output_path, metavar="FILE", help=help_text)
+    hub_help = "the hub's results YAML, with the published scores"
+    add("--eval_results", type=output_path, metavar="FILE", help=hub_help)
     add("--format", choices=FORMATS, default="markdown")
     options = parser.parse_args(arguments)
     if options.task:
@@ -140,17 +125,17 @@ def _options(arguments: list[str] | None) -> Namespace:
 
 def _breakdowns(text: str) -> list[str]:
     """Return the names in `--by`; ArgumentTypeError for an unknown one."""
-    breakdowns, choices = [*filter(None, text.split(","))], ("task", *BREAKDOWNS)
-    for breakdown in breakdowns:
-        if breakdown not in choices:
-            raise ArgumentTypeError(f"{breakdown}: choose from {', '.join(choices)}")
+    breakdowns = [*filter(None, text.split(","))]
+    if unknown := {*breakdowns} - {*_BREAKDOWNS}:
+        fix = f"choose from {', '.join(_BREAKDOWNS)}"
+        raise ArgumentTypeError(f"{', '.join(sorted(unknown))}: {fix}")
     return breakdowns
 
 
 # ------------------------------------------------------------------------- report
 
 
-def _report(runs: list[Run], breakdowns: list[str], k: int | None) -> str:
+def _report(runs: list[Run], breakdowns: list[str]) -> str:
     """Return faults, the tables of runs as Markdown, and the breakdowns."""
     sections = [
         _PARAGRAPH.fill(f"**Fault** in the run {escaped(model.name)}: {fault}") + "\n"
@@ -160,7 +145,7 @@ def _report(runs: list[Run], breakdowns: list[str], k: int | None) -> str:
     rows_by_breakdown: dict[tuple, list[dict]] = defaultdict(list)
     for model, run_rows in runs:
         whole_rows = [row for row in run_rows if row["by"] is None]
-        sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows, k)]
+        sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows)]
         sections.append("".join(_notes(model, whole_rows)))
         sections += _reasons(model, whole_rows, "task" in breakdowns)
         for row in (row for row in run_rows if row["by"] in breakdowns):
@@ -171,13 +156,13 @@ def _report(runs: list[Run], breakdowns: list[str], k: int | None) -> str:
     return "\n".join([*filter(None, sections), _PARAGRAPH.fill(_LEGEND) + "\n"])
 
 
-def _tables(rows: list[dict], k: int | None) -> Iterator[str]:
+def _tables(rows: list[dict]) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of times."""
     score_lines, repeat_lines, time_lines = [], [], []
     for row in rows:
         label = {"task": _name(row)}
         is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
-        cut_off_share = row["cut_off"] / row["answers"]
+        cut_off_share = row["cut_off"] / max(1, row["answers"])
         score_lines.append(
             label
             | {rule: with_interval(row, rule) for rule in RULES}
@@ -186,45 +171,34 @@ def _tables(rows: list[dict], k: int | None) -> Iterator[str]:
             | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
             | {"n": row["n"]}
         )
-        if row["answers"] > row["n"]:
-            repeat_cells = label | {"answers": row["answers"]}
-            for measure, rule in product((f"pass@{k}", "majority"), RULES):
-                column = f"{measure}_{rule}"
-                repeat_cells[f"{measure} {rule}"] = with_interval(row, column)
-            repeat_lines.append(repeat_cells)
-        time_cells = {
-            column.replace("_", " "): with_interval(row, column)
-            for column in row
-            if column.startswith("within_") and f"{column}_low" in row
-        }
-        for column in ("median_error_hours", "median_error_days"):
-            if column in row:
-                heading = column.replace("_", " ", 1).replace("_", ", ")
+        repeat_cells, time_cells = {"answers": row["answers"]}, {}
+        for column in (column for column in row if f"{column}_low" in row):
+            heading = column.replace("_", " ")
+            if column.startswith(("pass@", "majority_")):
+                repeat_cells[heading] = with_interval(row, column)
+            elif column.startswith("within_"):
+                time_cells[heading] = with_interval(row, column)
+            elif column.startswith("median_error_"):
                 time_cells[heading] = with_interval(row, column, "{:+.4g}".format)
-                time_cells["date read"] = row["error_read"]
+        if row["answers"] > row["n"]:
+            repeat_lines.append(label | repeat_cells)
         if time_cells:
-            time_lines.append(label | time_cells)
+            time_lines.append(label | time_cells | {"date read": row.get("error_read")})
     for lines in filter(None, (score_lines, repeat_lines, time_lines)):
         yield render(lines, "markdown", percent)
-    if time_lines:
-        yield _PARAGRAPH.fill(_LEGEND_OF_TIMES) + "\n"
 
 
 def _name(row: dict) -> str:
     """Return what a row is of: a task, or so many tasks of a benchmark, and a filter."""
-    scored_count, _, full_count = row.get("tasks", "").partition(" of ")
-    remark = f"({scored_count} of {full_count} tasks)" * (scored_count != full_count)
+    remark = f"({row['tasks']} tasks)" if "tasks" in row else None
     return " ".join(filter(None, (row["task"], remark, row["filter"])))
 
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
-    if refused_count := sum(model.refused.values()):
-        line_noun = "line" if refused_count == 1 else "lines"
-        yield f"Not in these figures: {refused_count:,} {line_noun} refused.\n"
-    if any(table.head["end"] for table in model.tables):
-        yield "A file could not be read to its end.\n"
     labels_by_note: dict[str, list[str]] = defaultdict(list)
+    if refused_count := sum(model.refused.values()):
+        labels_by_note["Refused lines, not in these figures"] = [f"{refused_count:,}"]
     for row in (row for row in rows if "rows" in row):
         label = _name(row)
         if row["rows"].startswith("fewer than"):
@@ -253,16 +227,13 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
         tallies_by_label[label].append(model.tasks[task])
     lines, examples = [], []
     for label, tallies in tallies_by_label.items():
-        reason_counts, unextracted_counts = Counter(), Counter()
-        for tally in tallies:
-            reason_counts.update(tally.all.reasons)
-            unextracted_counts.update(tally.all.unextracted)
+        reason_counts = sum((tally.all.reasons for tally in tallies), Counter())
+        unextracted = sum((tally.all.unextracted for tally in tallies), Counter())
         label = " ".join(filter(None, (label, model.filter)))
         for reason, answer_count in reason_counts.most_common():
             share = answer_count / reason_counts.total()
             line = {"answers to": label, "reason": reason, "answers": answer_count}
-            line |= {"%": share}
-            line |= {"no answer by the published rule": unextracted_counts[reason]}
+            line |= {"%": share, "no answer by the published rule": unextracted[reason]}
             lines.append(line)
             label = ""
             if reason != "right" and share >= _FREQUENT:
@@ -300,7 +271,6 @@ def _breakdown(rows: list[dict]) -> str:
             score_texts.append(percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
         cells[f"{row['run']} "] = " / ".join(filter(None, score_texts))
-    title = (
-        f"{escaped(_name(rows[0]))} by {breakdown}; published / flexible / extracted"
-    )
-    return f"{title}\n\n{render([*cells_by_value.values()], 'markdown')}"
+    table = render([*cells_by_value.values()], "markdown")
+    subject = f"{escaped(_name(rows[0]))} by {breakdown}"
+    return f"{subject}; published / flexible / extracted\n\n{table}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator
 
 from ..core.families import configuration, scorer
@@ -11,6 +12,7 @@ from ..verdicts.runs import Model
 
 
 _LEAST_SHARE = 0.01  # of the answers, from which on a fault of single answers is told
+_LONGEST_LIST = 120  # characters of the tasks that a sentence names
 _TUNED = re.compile(r"(?:^|[-_ /.])(?:instruct|chat|it)(?![a-z])", re.IGNORECASE)
 # Faults of answers, by what `Figures` count, and what to do.
 _OF_ANSWERS = {
@@ -42,7 +44,8 @@ def faults(model: Model) -> Iterator[str]:
             other_versions.append(f"{task} {run_version}, not {scorer(task).version}")
     if low_limits:
         fix = "run again without a max_gen_toks of your own"
-        yield f"the token limit is below the task's ({_first(low_limits)}); {fix}."
+        tasks_text = textwrap.shorten("; ".join(low_limits), _LONGEST_LIST)
+        yield f"the token limit is below the task's ({tasks_text}); {fix}."
     if (document_limit := run_claims.get("limit")) is not None:
         fault = f"the run has --limit {document_limit:g}, so only some documents"
         yield f"{fault}; run again without it."
@@ -54,7 +57,8 @@ def faults(model: Model) -> Iterator[str]:
         )
     if other_versions:
         fix = "run again with this pack, or score it with the pack that ran it"
-        yield f"the tasks were run in another version ({_first(other_versions)}); {fix}."
+        tasks_text = textwrap.shorten("; ".join(other_versions), _LONGEST_LIST)
+        yield f"the tasks were run in another version ({tasks_text}); {fix}."
 
 
 def silent_ends(models: list[Model]) -> str:
@@ -74,9 +78,3 @@ def silent_ends(models: list[Model]) -> str:
         " before an answer, and more may have been cut off. Answers through `temporal-eval export`"
         " and `replay` say it."
     )
-
-
-def _first(faults_of_tasks: list[str]) -> str:
-    """Return the first three texts, and how many more tasks there are."""
-    more_text = f" and {len(faults_of_tasks) - 3} more tasks"
-    return "; ".join(faults_of_tasks[:3]) + more_text * (len(faults_of_tasks) > 3)

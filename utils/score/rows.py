@@ -50,7 +50,7 @@ def rows(
 
 def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
-    if k and k > tally.fewest()[0]:
+    if k and tally.all.n and k > tally.fewest()[0]:
         fewest_answers, document_name = tally.fewest()
         fault = f"{document_name} has only {fewest_answers} answers in {labels['run']}"
         raise ToolError(f"--k {k}: {fault}; give at most --k {fewest_answers}")
