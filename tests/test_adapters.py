@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.answers import write
 from tests.conftest import EXAMPLES, TASKS
 from utils import reward
 from utils.adapters import metrics
@@ -31,14 +32,12 @@ MODELS = sorted(path.name for path in (EXAMPLES / "responses").iterdir())
 @cache
 def recorded(task: str) -> list[tuple[dict, str, dict]]:
     """Return (document, response, scores) of the three models' answers to a task."""
-    lines = (read_jsonl(EXAMPLES / "responses" / x / f"{task}.jsonl") for x in MODELS)
-    pairs = [
-        (documents(task, EXAMPLES)[line["doc_id"]], line["response"])
-        for answers in lines
-        for line in answers
-    ]
-    score = scorer(task).process_results
-    return [(doc, response, score(doc, [response])) for doc, response in pairs]
+    answers, score = [], scorer(task).process_results
+    for model in MODELS:
+        for line in read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl"):
+            doc, response = documents(task, EXAMPLES)[line["doc_id"]], line["response"]
+            answers.append((doc, response, score(doc, [response])))
+    return answers
 
 
 ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
@@ -51,14 +50,12 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
     path, folder = tmp_path / "results.yaml", tmp_path / "run"
     others = {"timebench_mctaco", "timebench_tracie"}  # which the hub has no place for
     tasks = {x for x in TASKS if not x.startswith("timebench")} | others
-    names = [*(f"samples_{x}_20*" for x in tasks), "results_*"]
     folder.mkdir()
-    for log in (log for name in names for log in dummy_run.glob(name)):
-        shutil.copy(log, folder)
+    for name in (*(f"samples_{x}_20*" for x in tasks), "results_*"):
+        shutil.copy(*dummy_run.glob(name), folder)
     status, _, lines = call_score(folder, "--eval_results", path)
-    assert status == 0
     entries = {x["dataset"]["task_id"]: x for x in yaml.safe_load(path.read_text())}
-    assert {*entries} == tasks - others
+    assert (status, {*entries}) == (0, tasks - others)
     assert all(task in lines for task in others)
     entry = entries["tcp_long"]
     assert entry["dataset"] == {"id": "Beanbagdzf/TCP", "task_id": "tcp_long"}
@@ -68,8 +65,7 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
         assert part in entry["notes"]
     doc = recorded("tcp_long")[0][0] | {"level": 1}
     fresh = {"task": "fresh_tcp_long", "response": "", "doc": doc}
-    answers = tmp_path / "fresh.jsonl"
-    answers.write_text(json.dumps(fresh))
+    answers = write(tmp_path / "fresh.jsonl", fresh)
     status, _, said = call_score(answers, "--eval_results", path)
     assert (status, yaml.safe_load(path.read_text())) == (0, [])
     assert "lacks fresh_tcp_long" in said
@@ -80,19 +76,18 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
 def test_a_log_of_the_next_harness_is_scored_as_today_s(
     dummy_run, call_score, tmp_path
 ):
-    today, later, results = (tmp_path / x for x in ("today", "next", "results.yaml"))
-    for folder in (today, later):
+    results, printed = tmp_path / "results.yaml", []
+    for is_next in (False, True):
+        folder = tmp_path / f"{is_next}"
         folder.mkdir()
-    logs = (dummy_run.glob(x) for x in ("results_*", "*_tcp_long_*", "*_semantic_20*"))
-    for path in (path for paths in logs for path in paths):
-        text, name = path.read_text(encoding="utf-8"), path.name
-        (today / name).write_text(text, encoding="utf-8")
-        text = text.replace('"tcp_long":', '"tcp::tcp_long":')
-        text = text.replace('"filtered_resps": ["lol"]', '"filtered_resps": [["lol"]]')
-        name = name.replace("_tcp_long", "_tcp::tcp_long")
-        (later / name).write_text(text, encoding="utf-8")
-    printed = []
-    for folder in (today, later):
+        for pattern in ("results_*", "*_tcp_long_*", "*_semantic_20*"):
+            [path] = dummy_run.glob(pattern)
+            text, name = path.read_text(encoding="utf-8"), path.name
+            if is_next:
+                text = text.replace('"tcp_long":', '"tcp::tcp_long":')
+                text = text.replace('_resps": ["lol"]', '_resps": [["lol"]]')
+                name = name.replace("_tcp_long", "_tcp::tcp_long")
+            (folder / name).write_text(text, encoding="utf-8")
         called = call_score(folder, "--format", "csv", "--eval_results", results)
         printed.append((called, results.read_text()))
     assert printed[0] == printed[1]
@@ -149,8 +144,6 @@ def test_a_fresh_dataset_is_what_reasoning_gym_documents(gym, task):
         ({"size": 0}, AssertionError, "size 0 is not positive"),
         ({"max_level": 5000}, ValueError, "its highest level is"),
         ({"knobs": {"stairs": 3}}, ValueError, "timexnli has no knob 'stairs'"),
-        ({"knobs": {"steps": "3"}}, ValueError, "steps '3' is not an integer"),
-        ({"seed": -1}, ValueError, "-1 is not an integer of at least 0"),
     ],
 )
 def test_a_config_that_makes_no_problem_is_refused(gym, config, error, fault):
@@ -181,7 +174,7 @@ def inspected(task: str, model: str, epochs: int = 1):
     path = EXAMPLES / "responses" / model / f"{task}.jsonl"
     said = {line["doc_id"]: line["response"] for line in read_jsonl(path)}
     docs = enumerate(documents(task, EXAMPLES))
-    answers = {messages(task, doc)[-1]["content"]: said[number] for number, doc in docs}
+    answers = {messages(task, doc)[-1]["content"]: said[n] for n, doc in docs}
 
     def answer(asked, tools, choice, config) -> ModelOutput:
         assert config.temperature == 0
@@ -289,15 +282,14 @@ def test_verifiers_scores_recorded_answers_as_we_do(task):
 @pytest.mark.verifiers
 @pytest.mark.parametrize("task", FRESH)
 def test_fresh_problems_have_no_end_and_are_the_seed_s(task):
-    first, again = (
-        [x.data for x in islice(taskset(pack_task=task, seed=3, levels="1-2"), 4)]
-        for _ in range(2)
+    first, again, other = (
+        [x.data for x in islice(taskset(pack_task=task, seed=seed, levels="1-2"), 4)]
+        for seed in (3, 3, 4)
     )
     assert taskset(pack_task=task).INFINITE
     assert first == again
     assert [x.doc["level"] for x in first] == [1, 2, 1, 2]
-    other = next(iter(taskset(pack_task=task, seed=4, levels="1-2")))
-    assert other.data.doc != first[0].doc
+    assert other[0].doc != first[0].doc
 
 
 @pytest.mark.verifiers
@@ -308,8 +300,6 @@ def test_fresh_problems_have_no_end_and_are_the_seed_s(task):
         ({"pack_task": "tcp"}, "'tcp' is a group"),
         ({"pack_task": "tcp_long", "include_path": Path("nowhere")}, "nowhere"),
         ({"levels": "5-1"}, "'5-1' is not such as 3 or '1-5'"),
-        ({"knobs": {"stairs": 3}}, "timexnli has no knob 'stairs'"),
-        ({"seed": -1}, "-1 is not an integer of at least 0"),
     ],
 )
 def test_a_taskset_without_problems_says_why(config, fault):

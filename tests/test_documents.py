@@ -34,10 +34,9 @@ BAD_CELLS = [
     ("tcp_long", "answer", "2020-05-28 16:00 GMT", NO_MOMENT),
     ("tcp_short", "answer", "2020-13-28 16:00 GMT", f"{NO_MOMENT} HH:MM GMT"),
     ("tcp_short", "answer", "2012-11-05", f"{NO_MOMENT} HH:MM GMT"),
-    ("tcp_long", "question", None, MISSING),
+    *((task, "question", None, MISSING) for task in ("tcp_long", "tot_arithmetic")),
     ("tcp_long", "dialogue", [], MISSING),
     ("tot_semantic", "label", " ", MISSING),
-    ("tot_arithmetic", "question", None, MISSING),
     ("tot_arithmetic_separate", "question", "What is it.", "has no sentence on JSON"),
     *(("tot_arithmetic", "label", x, NO_DICT) for x in ("{'answer':", "[5]", "{}")),
     *(("tot_arithmetic", "label", x, NOT_ITSELF) for x in NO_ANSWER_EQUALS),
@@ -86,8 +85,8 @@ def test_documents_have_what_prompts_and_scores_need():
     fields = {"index", "dialogue", "question", "answer", "answer_format"}
     assert {*documents("tcp_long", upstream_row("tcp_long"))[0]} == fields
     for task in ("timebench_timexnli_s2", "timebench_tracie"):
-        row = upstream_row(task, Label="Contradiction")
-        assert documents(task, row)[0]["options"] == ["Entailment", "Contradiction"]
+        [document] = documents(task, upstream_row(task, Label="Contradiction"))
+        assert document["options"] == ["Entailment", "Contradiction"]
     row = upstream_row("tot_semantic", prompt="Facts.\n\nReturn a JSON.\n")
     (document,) = documents("tot_semantic", row)
     assert document["prompt"] == f"Facts.\n\nReturn a JSON.\n\n{row['question']}"
@@ -102,16 +101,13 @@ SPLITS = [  # prompt, the prompt without its instruction, the instruction
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("prompt", "problem", "instruction"), SPLITS)
-def test_a_prompt_is_split_wherever_its_instruction_stands(
-    prompt, problem, instruction
-):
-    assert split_instruction(prompt, "Who?") == (problem, instruction)
+def test_a_prompt_is_split_wherever_its_instruction_stands():
+    for prompt, *parts in SPLITS:
+        assert [*split_instruction(prompt, "Who?")] == parts
 
 
 @pytest.mark.parametrize("task", ["tcp_short", "tcp_long"])
 def test_rows_are_the_same_when_the_hub_s_loader_reads_dates_as_moments(task, tmp_path):
-    """`datasets` makes timestamps of a column of dates in JSON, such as TCP long's."""
     path = EXAMPLES / "data" / f"{scorer(task).file}.jsonl"
     options = {"split": "test", "cache_dir": tmp_path}
     loaded = datasets.load_dataset("json", data_files={"test": str(path)}, **options)

@@ -56,10 +56,8 @@ def test_spans_show_what_was_read_where_it_stands(explained):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("results", [[["a", "b"]], [None], [5], [b"x"], [{}]])
-def test_a_response_that_is_not_one_string_is_an_error_that_names_the_filter(
-    kind, results
-):
+def test_a_response_that_is_not_one_string_is_an_error_that_names_the_filter(kind):
     task, doc = KINDS[kind]
-    with pytest.raises(ValueError, match="take_first"):
-        scorer(task).process_results(doc, results)
+    for response in (["a", "b"], None, 5, b"x", {}):
+        with pytest.raises(ValueError, match="take_first"):
+            scorer(task).process_results(doc, [response])

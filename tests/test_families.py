@@ -11,21 +11,12 @@ from utils.adapters.batch import score_batch
 from utils.adapters.rewards import reward
 from utils.core.documents import document, documents_of, load
 from utils.core.errors import ToolError
-from utils.core.families import (
-    Verdict,
-    all_tasks,
-    groups,
-    leaf_tasks,
-    prompt,
-    scorer,
-)
+from utils.core.families import Verdict, all_tasks, groups, leaf_tasks, prompt, scorer
 
 
 def test_what_scores_a_task_can_be_pickled():
     for entry in map(scorer, all_tasks()):
         assert pickle.loads(pickle.dumps(entry.explain)) is entry.explain
-        assert entry.process_docs.__module__ == f"lm_eval_tasks.{entry.family}.utils"
-        assert entry.headline or "score" not in entry.metrics
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -41,14 +32,6 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
             assert verdict.reason in one.utils.REASONS
 
 
-@pytest.fixture
-def loads_anew():
-    """Load families again for a test, and once more behind it."""
-    scorer.cache_clear()
-    yield
-    scorer.cache_clear()
-
-
 CONTRACT = [
     *("FILES", "LICENCE", "REASONS", "digest", "cluster", "fingerprint"),
     *("gold_response", "explain", "process_docs_long", "process_results"),
@@ -57,11 +40,12 @@ CONTRACT = [
 
 @pytest.mark.parametrize("name", CONTRACT)
 def test_what_a_family_lacks_is_one_line_with_its_file(
-    name, loads_anew, monkeypatch, call_score
+    name, monkeypatch, call_score, request
 ):
     monkeypatch.delattr(tcp, name)
-    path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
-    status, _, lines = call_score(path)
+    scorer.cache_clear()
+    request.addfinalizer(scorer.cache_clear)
+    status, _, lines = call_score(EXAMPLES / "responses" / "careful" / "tcp_long.jsonl")
     fault = f"tcp/utils.py: has no {name}; see 'Add a task' in CONTRIBUTING.md\n"
     assert (status, lines.count("\n"), lines.endswith(fault)) == (1, 1, True)
     with pytest.raises(ToolError, match=fault.strip()):
@@ -85,13 +69,21 @@ HEADLINES = {
     "timebench_situatedgen": None,
 }
 NOW = {"acc": "accuracy", "f1": "f1_score", "extracted": "extracted", "x": None}
+FILES = {  # task -> upstream's name of its file, rows
+    "tcp_long": ("TCP_long", 300),
+    "tot_semantic_large": ("tot_semantic_large", 46_480),
+    "timebench_tempreason_l2_facts": ("tempreason_l2_timebench", 500),
+    "fresh_tot_semantic": ("fresh_tot_semantic", None),
+}
 
 
-def test_metrics_are_known_by_either_naming():
+def test_a_task_is_known_by_its_metrics_its_file_and_its_base():
     assert {task: scorer(task).headline for task in HEADLINES} == HEADLINES
-    metrics = ("accuracy", "f1_score", "extracted")
-    naming = scorer("tcp_long")._replace(metrics=metrics)
+    naming = scorer("tcp_long")._replace(metrics=("accuracy", "f1_score", "extracted"))
     assert {logged: naming.metric(logged) for logged in NOW} == NOW
+    assert {x: (scorer(x).file, scorer(x).upstream[0]) for x in FILES} == FILES
+    assert scorer("fresh_tcp_short").base == "tcp_short"
+    assert scorer("tcp_short").base is None
 
 
 def test_groups_are_those_that_average_headlines():
@@ -99,20 +91,10 @@ def test_groups_are_those_that_average_headlines():
     assert "temporal_reasoning" not in found
     assert found["tcp"].tasks == ("tcp_short", "tcp_long") and found["tcp"].by_size
     assert len(found["timebench"].tasks) == 15 and not found["timebench"].by_size
-    assert leaf_tasks("tot_separate") == [f"tot_{x}_separate" for x in ("arithmetic", "semantic")]  # fmt: skip
-
-
-def test_files_are_known_by_upstream_s_names():
-    files = {
-        "tcp_long": ("TCP_long", 300),
-        "tot_semantic_large": ("tot_semantic_large", 46_480),
-        "timebench_tempreason_l2_facts": ("tempreason_l2_timebench", 500),
-        "fresh_tot_semantic": ("fresh_tot_semantic", None),
-    }
-    found = {x: (scorer(x).file, scorer(x).upstream[0]) for x in files}
-    assert found == files
-    assert scorer("fresh_tcp_short").base == "tcp_short"
-    assert scorer("tcp_short").base is None
+    assert leaf_tasks("tot_separate") == [
+        "tot_arithmetic_separate",
+        "tot_semantic_separate",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from unittest.mock import Mock
 
 import pytest
 
 from tests.conftest import ROOT
+from utils import compare
 from utils.__main__ import TOOLS, main
 from utils.core.errors import ToolError
 
@@ -39,13 +40,6 @@ def test_the_help_of_a_tool_has_an_example_that_runs_as_written(
         assert main(words) == 0, capsys.readouterr().err
 
 
-def one_line(capsys) -> str:
-    """Return the line that was written to stderr, where nothing else was written."""
-    out, (line,) = (x.splitlines() for x in capsys.readouterr())
-    assert not out
-    return line
-
-
 UNREAD = [
     ("", "the following arguments are required: TOOL"),
     ("scor", "argument TOOL: invalid choice: 'scor'"),
@@ -62,9 +56,10 @@ def test_a_command_line_that_cannot_be_read_is_one_line_and_status_2(
     command, said, capsys
 ):
     assert main(shlex.split(command)) == 2
-    program, _, message = one_line(capsys).partition(": ")
-    assert said in message
-    assert message.endswith(f"; see {program} --help")
+    printed, line = capsys.readouterr()
+    program, _, message = line.partition(": ")
+    assert (printed, line.count("\n"), said in message) == ("", 1, True)
+    assert message.endswith(f"; see {program} --help\n")
 
 
 ENDS = [
@@ -78,15 +73,10 @@ ENDS = [
 
 @pytest.mark.parametrize(("ended_by", "status", "said"), ENDS)
 def test_what_ends_a_tool_is_one_line(ended_by, status, said, capsys, monkeypatch):
-    def run(arguments):
-        raise ended_by
-
-    tool = ModuleType("utils.ends")
-    tool.main = run
-    monkeypatch.setitem(sys.modules, "utils.ends", tool)
-    monkeypatch.setitem(TOOLS, "ends", ("ends", "ends"))
-    assert main(["ends"]) == status
-    assert one_line(capsys).startswith(said)
+    monkeypatch.setattr(compare, "main", Mock(side_effect=ended_by))
+    assert main(["compare"]) == status
+    printed, line = capsys.readouterr()
+    assert (printed, line.count("\n"), line.startswith(said)) == ("", 1, True)
 
 
 def test_help_and_version_have_status_0(capsys):
@@ -100,10 +90,8 @@ def test_help_and_version_have_status_0(capsys):
 
 
 TOOL = [sys.executable, "-m", "utils"]
-
-
-RUN = ["--include_path", "examples", "examples/responses/careful/tcp_long.jsonl"]
-SCORE = [*TOOL, "score", *RUN]
+SCORE = [*TOOL, "score", "examples/responses/careful/tcp_long.jsonl"]
+SCORE += ["--include_path", "examples"]
 
 
 def test_a_reader_that_has_had_enough_gets_no_complaint():
@@ -125,10 +113,9 @@ def test_a_full_disk_is_one_line():
 
 
 WAITING = """
-import sys, time
+import sys, time, utils.compare
 from pathlib import Path
-from types import ModuleType
-from utils.__main__ import TOOLS, main
+from utils.__main__ import main
 from utils.core.files import written_whole
 def wait(arguments):
     with written_whole(Path(arguments[0])):
@@ -139,10 +126,8 @@ def wait(arguments):
             print("cleaning up", flush=True)
             time.sleep(0.5)
             print("done")
-sys.modules["utils.waits"] = tool = ModuleType("utils.waits")
-tool.main = wait
-TOOLS["waits"] = ("waits", "waits")
-sys.exit(main(["waits", sys.argv[1]]))
+utils.compare.main = wait
+sys.exit(main(["compare", sys.argv[1]]))
 """
 
 

@@ -12,13 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 from lm_eval import simple_evaluate
-from lm_eval.tasks import TaskManager
 
 from tests.answers import write
 from tests.conftest import EXAMPLES, LM_EVAL, ROOT, run_python
-from tests.corpus import read_jsonl
 from utils.__main__ import main
-from utils.core.documents import documents
+from utils.core.documents import documents, load
+from utils.core.files import read_jsonl
 from utils.harness.replay import join
 from utils.verdicts.answers import Answer, custom_id
 
@@ -34,29 +33,17 @@ LIVE = [
 ]
 
 
-MANAGER = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
-
-
-def response(name: str) -> str:
-    """Return the recorded response to the document that a custom_id names."""
-    task, doc_id, _ = name.replace("_separate:", ":").split(":")
+def batch_output(request: dict) -> dict:
+    """Return the line of the Batch API that answers a request of an export, as recorded."""
+    task, doc_id, _ = request["custom_id"].replace("_separate:", ":").split(":")
     lines = read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
-    return lines[int(doc_id)]["response"]
-
-
-def completion(request: dict) -> dict:
-    """Return what a server answers to a request of an export."""
-    text = response(request["custom_id"])
+    text = lines[int(doc_id)]["response"]
     is_chat = "messages" in request["body"]
     answer = {"message": {"content": text}} if is_chat else {"text": text}
     choice = {"index": 0, "finish_reason": "stop", **answer}
-    return {"object": "completion", "model": "served", "choices": [choice]}
-
-
-def batch_output(request: dict) -> dict:
-    """Return the line of the Batch API that answers a request of an export."""
-    body = {"status_code": 200, "body": completion(request)}
-    return {"custom_id": request["custom_id"], "response": body, "error": None}
+    body = {"object": "completion", "model": "served", "choices": [choice]}
+    response = {"status_code": 200, "body": body}
+    return {"custom_id": request["custom_id"], "response": response, "error": None}
 
 
 def exported(path: Path, *arguments: str) -> list[dict]:
@@ -65,14 +52,16 @@ def exported(path: Path, *arguments: str) -> list[dict]:
     return read_jsonl(path)
 
 
+def asked(requests: list[dict]) -> list[tuple[str, bytes]]:
+    """Return what the requests of an export would send: paths and bodies."""
+    return [(x["url"], json.dumps(x["body"]).encode()) for x in requests]
+
+
 @contextmanager
 def served(requests: list[dict]) -> Iterator[tuple[str, Counter]]:
     """Give the URL of an API that answers an export's requests, and (path, body) it got."""
-    answers = {
-        (request["url"], json.dumps(request["body"]).encode()): completion(request)
-        for request in requests
-    }
-    sent = Counter()
+    bodies = [batch_output(request)["response"]["body"] for request in requests]
+    answers, sent = dict(zip(asked(requests), bodies)), Counter()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -90,11 +79,6 @@ def served(requests: list[dict]) -> Iterator[tuple[str, Counter]]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}{requests[0]['url']}", sent
         server.shutdown()
-
-
-def asked(requests: list[dict]) -> Counter:
-    """Return what the requests of an export would send."""
-    return Counter((x["url"], json.dumps(x["body"]).encode()) for x in requests)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +101,7 @@ def live(tmp_path_factory) -> SimpleNamespace:
 
 
 def test_export_is_byte_for_byte_what_a_live_run_sends(live):
-    assert live.sent == asked(live.requests)
+    assert live.sent == Counter(asked(live.requests))
     assert len(live.requests) == 8 + 8 + 9 + 9 + 8
 
 
@@ -127,23 +111,21 @@ def files(folder: Path) -> dict[str, Path]:
     return {re.sub(names, "", x.name): x for x in folder.iterdir()}
 
 
-# What may differ between the results of a live run and of a replay.
-TIMES = {"date", "total_evaluation_time_seconds"}
-MODEL = {"model_source", "model_name", "model_name_sanitized"}
+MAY_DIFFER = [
+    *("date", "total_evaluation_time_seconds", "model_source", "model_name"),
+    *("model_name_sanitized", "model", "model_args", "base_url", "max_retries"),
+]
 
 
 def comparable(path: Path) -> dict:
-    """Return results without what may differ."""
+    """Return results without what may differ between those of a live run and a replay."""
     text = path.read_text(encoding="utf-8")
     # Functions of the tasks are logged with their address in memory.
     results = json.loads(re.sub(r"(<function [\w.<>]+) at 0x[0-9a-f]+>", r"\1>", text))
-    for name in TIMES | MODEL:
-        del results[name]
-    for name in ("model", "model_args"):
-        del results["config"][name]
-    for config in results["configs"].values():
-        for name in ("model", "base_url", "max_retries"):
-            config["metadata"].pop(name, None)
+    metadata = [config["metadata"] for config in results["configs"].values()]
+    for section in (results, results["config"], *metadata):
+        for name in MAY_DIFFER:
+            section.pop(name, None)
     return results
 
 
@@ -192,11 +174,11 @@ def test_export_sends_what_the_model_of_the_harness_sends(
         args = {"model": "gpt-5-x", "base_url": url, "tokenizer_backend": None}
         simple_evaluate(
             *(model, args | {"max_retries": 1}, ["tcp_long"]),
-            task_manager=MANAGER,
+            task_manager=load(["tcp_long"], EXAMPLES)[0],
             bootstrap_iters=0,
             apply_chat_template="--apply_chat_template" in options,
         )
-    assert sent == asked(requests)
+    assert sent == Counter(asked(requests))
 
 
 def test_separate_task_gives_its_instruction_as_system_message(live):
@@ -213,24 +195,18 @@ def test_separate_task_gives_its_instruction_as_system_message(live):
 def test_answers_by_document_alone_are_joined_in_any_order_and_copies_take_one_each():
     docs = documents("tcp_long", EXAMPLES)
     docs = [*docs, docs[0]]  # a row that is there twice
-    asked = {("tcp_long", n): SimpleNamespace(doc=doc) for n, doc in enumerate(docs)}
-    answers = [
-        Answer(f"line {n}", {}, "tcp_long", doc=doc) for n, doc in enumerate(docs)
-    ]
-    joined = join(asked, answers[::-1])
-    assert {key: answer.doc for key, answer in joined.items()} == {
-        key: request.doc for key, request in asked.items()
-    }
-    with pytest.raises(
-        ValueError, match="line 0: is a second answer to .*, after line 8"
-    ):
-        join(asked, [*answers[::-1], answers[0]])
+    requests = {("tcp_long", n): SimpleNamespace(doc=doc) for n, doc in enumerate(docs)}
+    answers = [Answer(f"line {n}", {}, "tcp_long", doc=x) for n, x in enumerate(docs)]
+    joined = join(requests, answers[::-1])
+    assert [joined[key].doc for key in requests] == docs
+    with pytest.raises(ValueError, match="0: is a second answer to .*, after line 8"):
+        join(requests, [*answers[::-1], answers[0]])
 
 
 def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
     arguments = ["tcp_long", *PACK, "--model", "m", "--apply_chat_template"]
-    asked_for = exported(tmp_path / "requests.jsonl", *arguments)
-    lines = [*map(batch_output, asked_for)]
+    requests = exported(tmp_path / "requests.jsonl", *arguments)
+    lines = [*map(batch_output, requests)]
     for n in (1, 4):
         lines[n] |= {"response": None, "error": {"code": "expired"}}
     path = write(tmp_path / "output.jsonl", *lines[:-1])
@@ -247,7 +223,7 @@ def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
     assert re.search(r"extracted +\|↑ +\| *0\.625", printed.out)  # of 5 of 8
     assert printed.out.startswith("served, ")  # the model is that of the answers
     again = exported(tmp_path / "again.jsonl", *arguments, "--only-missing", str(path))
-    assert again == [asked_for[n] for n in (1, 4, 7)]
+    assert again == [requests[n] for n in (1, 4, 7)]
 
 
 def test_export_replaces_requests_and_nothing_else(tmp_path, capsys):
@@ -326,7 +302,5 @@ def test_replay_ends_in_one_line(line, options, said, tmp_path, capsys, monkeypa
 
 def test_a_place_that_cannot_be_written_is_said_before_the_work(tmp_path, capsys):
     (tmp_path / "file").touch()
-    for place in (tmp_path / "file", tmp_path / "file" / "x"):
-        assert main(["replay", "no.jsonl", "--output_path", str(place)]) == 1
-        (said,) = capsys.readouterr().err.splitlines()
-        assert said.endswith(": Not a directory")
+    assert main(["replay", "no.jsonl", "--output_path", str(tmp_path / "file")]) == 1
+    assert capsys.readouterr().err.endswith("/results.json: Not a directory\n")
