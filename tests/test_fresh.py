@@ -4,6 +4,7 @@ import json
 import logging
 import pickle
 import re
+from functools import partial
 from statistics import mean
 
 import pytest
@@ -53,24 +54,18 @@ def test_a_seed_names_its_rows_for_ever():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_row_depends_on_seed_level_index_and_knobs_alone(name):
-    few = list(rows(name, 3, 6, range(1, 4)))
-    more = list(rows(name, 3, 8, range(1, 5)))
-    alone = [generate_row(name, 3, x["level"], x["index"]) for x in reversed(few)]
-    assert few == alone[::-1]
+    request = read_request(name, 3, 6, "1-3", gen_knobs={"timexnli": {"gap": 1}})
+    few = [request.row(place) for place in (5, 4, 3, 2, 1, 0)][::-1]
+    assert few == list(rows(*request))
+    assert [row["level"] for row in few] == [1, 2, 3, 1, 2, 3]  # by turns
+    more = list(rows(name, 3, 8, range(1, 5), request.knobs))
     assert all(row in more for row in few)
+    plain = [generate_row(name, 3, level, 0) for level in (1, 2, 3)]
+    assert (plain == few[:3]) == (name != "timexnli")
     problems = [{**row, "index": 0} for row in (*few, *rows(name, 4, 6, range(1, 4)))]
-    assert len({json.dumps(problem) for problem in problems}) == 12
-
-
-def test_a_request_regenerates_each_of_its_rows_and_no_other():
-    request = read_request("timexnli", 7, 5, "2-3", "3", {"timexnli": {"gap": 1}})
-    regenerated = [request.row(place) for place in (4, 3, 2, 1, 0)][::-1]
-    assert regenerated == list(rows(*request))
-    assert [row["level"] for row in regenerated] == [2, 3, 2, 3, 2]  # by turns
-    assert regenerated[0] != generate_row("timexnli", 7, 2, 0)
-    assert read_levels(3) == read_levels("3") == read_levels("3-3") == range(3, 4)
-    for place in (5, -1, 2.0, "2", None, True):
-        with pytest.raises(ValueError, match="timexnli: has no row .*, but 0 to 4"):
+    assert len({*map(json.dumps, problems)}) == 12
+    for place in (6, -1, 2.0, "2", None, True):
+        with pytest.raises(ValueError, match=f"{name}: has no row .*, but 0 to 5"):
             request.row(place)
 
 
@@ -98,15 +93,10 @@ BAD_METADATA = [
 
 @pytest.mark.parametrize(("changes", "fault"), BAD_METADATA)
 def test_metadata_that_cannot_be_meant_is_refused(changes, fault):
+    assert read_levels(3) == read_levels("3") == read_levels("3-3") == range(3, 4)
     metadata = {"gen_seed": 1, "gen_rows": 10, "gen_levels": "1-5"} | changes
     with pytest.raises(ValueError, match=fault):
         load("date_arithmetic", **metadata, version=1.0, pretrained="a/model")
-
-
-def test_a_cache_of_requests_is_refused(monkeypatch):
-    monkeypatch.setattr("sys.argv", ["/usr/bin/lm_eval", "--cache_requests=true"])
-    with pytest.raises(ValueError, match="the cache tells no seed from another"):
-        load("date_arithmetic", 1, 10, "1-5")
 
 
 def test_a_level_without_a_sound_draw_says_so(monkeypatch):
@@ -116,24 +106,22 @@ def test_a_level_without_a_sound_draw_says_so(monkeypatch):
 
 
 def test_knobs_change_the_rows_of_their_generator_alone():
-    def questions(knobs: dict) -> list[str]:
-        drawn = rows("date_arithmetic", 1, 3, range(2, 3), knobs)
-        return [row["question"].lower() for row in drawn]
-
-    ladder = questions({})
-    assert questions({"date_arithmetic": {"steps": 2}}) == ladder
-    assert questions({"timexnli": {"steps": 5}}) == ladder
-    more = questions({"date_arithmetic": {"steps": 5}})
+    settings = {"timexnli": {"steps": 5}}, {"date_arithmetic": {"steps": 5}}
+    ladder, same, more = (
+        [x["question"].lower() for x in rows("date_arithmetic", 1, 3, range(2, 3), y)]
+        for y in ({}, *settings)
+    )
+    assert same == ladder
     assert [question.count("go ") for question in more] == [5, 5, 5]
 
 
 def test_the_benchmark_s_own_setting_is_that_of_all_levels():
+    check_knobs({"tcp_long": "benchmark", "timexnli": {"steps": 3}})
     for name in ("tcp_short", "tcp_long"):
         generator = find_generator(name)
         assert generator.BENCHMARK.keys() == generator.ladder(1).keys()
         for row in rows(name, 1, 4, range(1, 5), {name: "benchmark"}):
             assert len(row["tasks"]) == 3 and len(row["agents"]) == 2
-    check_knobs({"tcp_long": "benchmark", "timexnli": {"steps": 3}})
     pairs = rows("timexnli", 1, 3, range(5, 6), {"timexnli": "benchmark"})
     assert all(row["Premise"].count(".") <= 2 for row in pairs)
 
@@ -156,14 +144,14 @@ def test_a_perfect_answer_scores_one_and_that_to_another_row_less(task):
     dataset = load(generator_of(task), 0, count, "1-5")["test"]
     fresh_documents = list(scorer(task).process_docs(dataset))
     answers = [perfect(task, document) for document in fresh_documents]
+    score = scorer(task).process_results
     for place, (document, answer) in enumerate(zip(fresh_documents, answers)):
         level = f"score_flexible_level_{document['level']}"
         names = ("score", "score_flexible", "extracted", level)
-        scores = scorer(task).process_results(document, [answer])
-        assert scores == dict.fromkeys(names, 1.0)
+        assert score(document, [answer]) == dict.fromkeys(names, 1.0)
         others = [x for x in answers if x != answer]
-        scores = scorer(task).process_results(document, [others[place % len(others)]])
-        assert scores["score_flexible"] < 1, document
+        other = others[place % len(others)]
+        assert score(document, [other])["score_flexible"] < 1, document
 
 
 @pytest.mark.parametrize("task", FRESH)
@@ -194,8 +182,8 @@ def test_a_run_says_its_rows_and_scores_by_level(caplog):
         levels = re.findall(r"'score_flexible_level_(\d+),", str(run["results"][task]))
         assert levels == ["2", "3", "4"]
         assert f"{task}: 6 rows, gen_seed 2, gen_rows 6, gen_levels 2-4" in caplog.text
-    for metric in ("score,none", "score_flexible,none", "extracted,none"):
-        assert run["results"]["fresh"][metric] == 0.0
+    means = {x: run["results"]["fresh"][f"{x},none"] for x in ("score", "extracted")}
+    assert means == {"score": 0.0, "extracted": 0.0}
     assert len(re.findall(r"6 rows, fingerprint \w{16}", caplog.text)) == len(FRESH)
     assert not re.search("not be comparable|No aggregation function", caplog.text)
 
@@ -237,16 +225,20 @@ def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
     assert main(["offline", str(fresh_pack), "--check"]) == 0
 
 
-def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack):
+def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack, monkeypatch):
     request = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "3"}
+    request |= {"gen_knobs": {}}
     for entry in manifest_of(fresh_pack)["data"].values():
-        assert entry["generated"] == request | {"gen_knobs": {}}
-        assert entry["given_as"] == "generated"
+        assert (entry["generated"], entry["given_as"]) == (request, "generated")
     task = load_tasks(FRESH[:1], fresh_pack)[1]["tasks"][FRESH[0]]
-    load_pack, file = task.config.custom_dataset, f"{FRESH[0]}.jsonl"
-    assert len(load_pack(file, gen_seed=7, pretrained="a/model")["test"]) == 4
+    load_pack = partial(task.config.custom_dataset, f"{FRESH[0]}.jsonl")
+    assert len(load_pack(gen_seed=7, pretrained="a/model")["test"]) == 4
     with pytest.raises(ValueError, match="--metadata gen_seed changes nothing in a"):
-        load_pack(file, gen_seed=8)
+        load_pack(gen_seed=8)
+    monkeypatch.setattr("sys.argv", ["/usr/bin/lm_eval", "--cache_requests=true"])
+    for load_fresh in (load_pack, partial(load, "timexnli", 1, 10, "1")):
+        with pytest.raises(ValueError, match="the cache tells no seed from another"):
+            load_fresh()
 
 
 def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_path):
@@ -255,8 +247,8 @@ def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_p
     assert main(["offline", pack, "--tasks", "tcp_long", *source]) == 0
     request = ["--gen-rows", "5", "--gen-seed", seed]
     assert main(["generate", pack, "--tasks", "fresh_tcp_long", *request]) == 0
-    entry = manifest_of(tmp_path / "pack")["data"]["fresh_tcp_long.jsonl"]
-    assert entry["generated"]["gen_seed"] == int(seed)
+    entries = manifest_of(tmp_path / "pack")["data"]
+    assert entries["fresh_tcp_long.jsonl"]["generated"]["gen_seed"] == int(seed)
     assert len(documents("tcp_long", tmp_path / "pack")) == 8
     assert len(documents("fresh_tcp_long", tmp_path / "pack")) == 5
 
@@ -285,12 +277,10 @@ def test_a_pack_that_cannot_be_made_says_why(fresh_pack, capsys, seed, more, fau
 def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, capsys):
     baselines.main(str(fresh_pack))
     lines = capsys.readouterr().out.splitlines()
-    assert "| task | shortcut | level 1 | level 2 | level 3 | level 4 |" in lines
     cell = r"(\d\.\d\d \(\d\.\d\d\)|needs 24 rows)?"
-    for task, shortcuts in SHORTCUTS.items():
-        for name in shortcuts:
-            line = re.escape(f"| `{task}` | {name} |") + rf"( {cell} \|){{4}}"
-            assert [x for x in lines if re.fullmatch(line, x)], name
+    for task, name in ((x, y) for x, shortcuts in SHORTCUTS.items() for y in shortcuts):
+        line = re.compile(re.escape(f"| `{task}` | {name} |") + rf"( {cell} \|){{4}}")
+        assert any(map(line.fullmatch, lines)), name
     assert f"| `fresh_timexnli` | words |{' needs 24 rows |' * 4}" in lines
 
 
@@ -308,11 +298,11 @@ BOUNDS = [  # task, shortcut, rows, and what its mean score stays below
 @pytest.mark.parametrize(("task", "shortcut", "count", "bound"), BOUNDS)
 def test_a_shortcut_is_of_no_use_from_level_3_on(task, shortcut, count, bound):
     fresh_rows = list(rows(generator_of(task), 17, count, range(3, 5)))
-    answers = SHORTCUTS[task][shortcut](fresh_rows)
+    fresh_documents = scorer(task).process_docs(Rows(fresh_rows))
     scores = [
         scorer(task).process_results(document, [answer])["score"]
         for document, answer in zip(
-            scorer(task).process_docs(Rows(fresh_rows)), answers
+            fresh_documents, SHORTCUTS[task][shortcut](fresh_rows)
         )
         if answer
     ]
