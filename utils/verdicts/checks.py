@@ -126,10 +126,10 @@ class Check:
         self.rows = pack_rows(task, include_path)
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
         # Of lines, which may hold several answers.
-        self.lines = self.contradicted = self.unlogged = self.strange = 0
+        self.contradicted = self.unlogged = 0
         self.line: dict = {}  # the last one
         # Around the messages, as they are and stripped: None for a prompt of other ones.
-        self.frames: set[tuple[Frame | None, Frame | None]] = set()
+        self.frames: Counter[tuple[Frame | None, Frame | None]] = Counter()
         self.roles: tuple[str, ...] = ()  # of the messages, to show the frame
         self.settings: set[str] = set()  # of generation
 
@@ -147,19 +147,14 @@ class Check:
         if answer.line is self.line:
             return
         self.line = answer.line
-        self.lines += 1
         self.contradicted += answer.is_first is False
         self.unlogged += answer.prompt is None
         if answer.prompt is not None and not self.few_shot:
-            frame_pair = self._find_frames(answer.prompt, doc_json)
-            self.frames.add(frame_pair)
-            self.strange += frame_pair == (None, None)
+            self.frames[self._find_frames(answer.prompt, doc_json)] += 1
             request = within(self.line, "arguments", "gen_args_0") or {}
             self.settings.add(json.dumps(request | {"arg_0": None}, sort_keys=True))
 
-    def _find_frames(
-        self, prompt: str, doc_json: str
-    ) -> tuple[Frame | None, Frame | None]:
+    def _find_frames(self, prompt: str, doc_json: str) -> tuple[Frame | None, ...]:
         """Return what stands around the task's messages, as they are and stripped."""
         system_instruction = self.results.get("system_instruction") or None
         task_messages = render_messages(self.task, doc_json, system_instruction)
@@ -201,8 +196,8 @@ class Check:
             return "the prompts are not in the files"
         if self.few_shot:
             return "prompts with few-shot examples are not checked"
-        if self.strange:
-            return f"{self.strange:,} of {self.lines:,} prompts are not the task's"
+        if strange_count := self.frames[None, None]:
+            return f"{strange_count:,} of {self.frames.total():,} prompts are not the task's"
         if self.few_shot is None:
             return "settings unknown: no results say them"
         if len(self.settings) > 1:
@@ -289,17 +284,14 @@ class Check:
     def _compare_generated(self, n: int) -> tuple[str, str, bool]:
         """Compare n documents with those rows of the results' seed that they answer."""
         task_config = configuration(self.task)
-        task_request = _request(task_config["metadata"])
-        claimed_request = _request(
-            within(self.results, "configs", self.task, "metadata")
-        )
+        task_request = _request(task_config)
+        claimed_request = _request(within(self.results, "configs", self.task))
+        merged_request = task_request | claimed_request
         if not {"gen_seed", "gen_rows"} <= claimed_request.keys():
             return UNKNOWN, "no results say the seed of their rows", False
         try:
             generator_name = task_config["dataset_kwargs"]["generator"]
-            seed_request = read_request(
-                generator_name, **task_request | claimed_request
-            )
+            seed_request = read_request(generator_name, **merged_request)
             seed_rows = [seed_request.row(doc_id) for doc_id, _ in self.answers]
             seed_docs = documents_of(self.task, seed_rows)
         except (ValueError, TypeError) as error:
@@ -308,8 +300,7 @@ class Check:
         seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
         seed_size = claimed_request["gen_rows"]
         status, reason, has_all = self._compare(n, seed_hashes, seed_name, seed_size)
-        is_task_request = task_request | claimed_request == task_request
-        return status, reason, has_all and is_task_request
+        return status, reason, has_all and merged_request == task_request
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
@@ -361,8 +352,9 @@ class Check:
             yield f"{share_text} logged scores are not those made again"
 
 
-def _request(metadata: object) -> dict:
-    """Return what metadata of a task say of its rows' generation."""
+def _request(config: object) -> dict:
+    """Return what the metadata of a task's configuration say of its rows' generation."""
+    metadata = within(config, "metadata")
     if not isinstance(metadata, dict):
         return {}
     gen_keys = [key for key in metadata if key.startswith("gen_")]

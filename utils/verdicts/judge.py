@@ -44,15 +44,13 @@ def document_of(answer: Answer, include_path: Path) -> dict:
         return answer.doc
     task, doc_id = answer.task, answer.doc_id
     docs = documents(task, include_path)
-    if not isinstance(doc_id, int) or not 0 <= doc_id < len(docs):
-        fault = f"{task} has no document {doc_id!r:.80} at {include_path}"
-        fault += f" ({len(docs)} documents)"
-    elif sha256(document_text(docs[doc_id])).startswith(answer.doc_hash or ""):
-        return docs[doc_id]
-    else:
+    fault = f"{task} has no document {doc_id!r:.80}"
+    if isinstance(doc_id, int) and 0 <= doc_id < len(docs):
+        if sha256(document_text(docs[doc_id])).startswith(answer.doc_hash or ""):
+            return docs[doc_id]
         fault = f"answers another version of document {doc_id} of {task} than the one"
-        fault += f" at {include_path}"
-    raise LineError(f"{fault}; name the tasks that it was made with by --include_path")
+    fix = "name the tasks that it was made with by --include_path"
+    raise LineError(f"{fault} at {include_path}; {fix}")
 
 
 def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> dict:
@@ -221,29 +219,26 @@ class References:
             return {}
         doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
         constant_answers = random_choices(self.task, doc_with_most_options)
-        score_sums = dict.fromkeys(sorted(constant_answers or self._best_golds()), 0)
-        for constant_answer in score_sums:
+        score_sums: Counter[str] = Counter()
+        for constant_answer in sorted(constant_answers or self._best_golds()):
             for doc, doc_count in zip(docs, self.counts.values()):
                 scores = task_scorer.process_results(doc, [constant_answer])
-                score_sums[constant_answer] += (
-                    doc_count * scores[task_scorer.headline[0]]
-                )
+                headline_score = scores[task_scorer.headline[0]]
+                score_sums[constant_answer] += doc_count * headline_score
         return score_sums
 
     def _best_golds(self) -> list[str]:
         """Return the gold answers with the most F1, or else the most frequent ones."""
         gold_response_of = scorer(self.task).utils.gold_response
-        docs, doc_counts = [*self.docs.values()], [*self.counts.values()]
-        if "f1_score" in scorer(self.task).metrics:
-            f1_sums = sum_f1([doc["golds"] for doc in docs], doc_counts)
-            return [
-                gold_response_of(docs[0] | {"golds": [gold]})
-                for gold, _ in f1_sums.most_common(_TRIED)
-            ]
+        has_f1 = "f1_score" in scorer(self.task).metrics
         gold_counts: Counter[str] = Counter()
-        for doc, doc_count in zip(docs, doc_counts):
-            gold_counts[gold_response_of(doc)] += doc_count
-        return [gold for gold, _ in gold_counts.most_common(_TRIED)]
+        for reference_json, doc in self.docs.items():
+            golds = doc["golds"] if has_f1 else [gold_response_of(doc)]
+            gold_counts.update(dict.fromkeys(golds, self.counts[reference_json]))
+        if not has_f1:
+            return [gold for gold, _ in gold_counts.most_common(_TRIED)]
+        best_golds = sum_f1(gold_counts).most_common(_TRIED)
+        return [gold_response_of({"golds": [gold]}) for gold, _ in best_golds]
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -259,25 +254,20 @@ def random_choices(task: str, document: dict) -> list[str]:
     return [gold_response_of(document | gold_change) for gold_change in gold_changes]
 
 
-def sum_f1(gold_lists: list[list[str]], doc_counts: list[int]) -> Counter[str]:
-    """Return gold -> sum of its F1 by words, of the golds of each document the best.
-
-    As many documents as `doc_counts` says have each list. Repeated words count once.
-    """
-    golds = [*chain(*gold_lists)]
+def sum_f1(gold_counts: Counter[str]) -> Counter[str]:
+    """Return the sum of each gold's F1 with all golds, by their words, each counted once."""
+    golds, f1_sums = sorted(gold_counts), Counter()
     word_sets = [{*re.findall(r"\w+", gold.casefold())} - _ARTICLES for gold in golds]
     set_sizes = np.array([*map(len, word_sets)])
-    # Of each document, the place of its first gold.
-    starts = np.cumsum([0, *map(len, gold_lists)])[:-1]
+    weights = np.array([gold_counts[gold] for gold in golds])
     places_by_word = defaultdict(list)
     for place, word_set in enumerate(word_sets):
         for word in word_set:
             places_by_word[word].append(place)
-    f1_sums: Counter[str] = Counter()
-    for gold, word_set in sorted(dict(zip(golds, word_sets)).items()):
+    for gold, word_set in zip(golds, word_sets):
         shared_word_counts = np.zeros(len(golds))
         for word in word_set:
             shared_word_counts[places_by_word[word]] += 1
         f1_scores = 2 * shared_word_counts / np.maximum(len(word_set) + set_sizes, 1)
-        f1_sums[gold] = np.maximum.reduceat(f1_scores, starts) @ doc_counts
+        f1_sums[gold] = f1_scores @ weights
     return f1_sums

@@ -51,27 +51,24 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     if not file_name or not (twins_record := manifest.data[file_name].get("twins")):
         return {}
     twin_rows = read_jsonl(include_path / "data" / file_name)
-    utils, explain = scorer(task).utils, scorer(task).explain
+    utils, label_column = scorer(task).utils, twins_record["column"]
     twin_digests = [utils.digest(doc).hex() for doc in documents_of(task, twin_rows)]
-    original_records = [twins_record["originals"][digest] for digest in twin_digests]
-    label_column, wrong_value_lists = twins_record["column"], []
+    records, wrong_values = twins_record["originals"], []
     for label_position in (1, 2):  # the label of the public row, and the mirror image
-        row_pairs = zip(twin_rows, original_records)
-        wrong_labels = [
-            record[label_position] or row[label_column] for row, record in row_pairs
-        ]
-        relabelled_rows = [
-            row | {label_column: label} for row, label in zip(twin_rows, wrong_labels)
-        ]
+        relabelled_rows = []
+        for row, digest in zip(twin_rows, twin_digests):
+            wrong_label = records[digest][label_position] or row[label_column]
+            relabelled_rows.append(row | {label_column: wrong_label})
         relabelled_docs = documents_of(task, relabelled_rows)
-        verdicts = (explain(doc, utils.gold_response(doc)) for doc in relabelled_docs)
-        wrong_value_lists.append([encode_value(verdict.value) for verdict in verdicts])
-    return {
-        digest: Original(record[0], recalled_value, mirror_value if record[2] else None)
-        for digest, record, recalled_value, mirror_value in zip(
-            twin_digests, original_records, *wrong_value_lists
-        )
-    }
+        responses = map(utils.gold_response, relabelled_docs)
+        verdicts = map(scorer(task).explain, relabelled_docs, responses)
+        wrong_values.append([encode_value(verdict.value) for verdict in verdicts])
+    originals_by_twin = {}
+    for digest, recalled, mirror in zip(twin_digests, *wrong_values):
+        original_digest, _, mirror_label = records[digest]
+        mirror = mirror if mirror_label else None
+        originals_by_twin[digest] = Original(original_digest, recalled, mirror)
+    return originals_by_twin
 
 
 def recall(models: list[Model], include_path: Path) -> list[dict]:
@@ -83,12 +80,14 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
     for model in models:
         for task in sorted(filter(transformations, model.tasks)):
             originals_by_twin = originals(task, include_path)
-            task_docs = model.tasks[task].all.documents
-            twin_docs = [twin for twin in task_docs if twin.digest in originals_by_twin]
-            hit_cells = _count_hits(twin_docs, originals_by_twin)
-            gap_cells = _gap(model, task, twin_docs, originals_by_twin)
-            if gap_cells or hit_cells["twins"]:
-                rows.append({"run": model.name, "scope": task} | hit_cells | gap_cells)
+            twin_pairs = [
+                (twin_doc, originals_by_twin[twin_doc.digest])
+                for twin_doc in model.tasks[task].all.documents
+                if twin_doc.digest in originals_by_twin
+            ]
+            cells = _count_hits(twin_pairs) | _gap(model, task, twin_pairs)
+            if "pairs" in cells or cells["twins"]:
+                rows.append({"run": model.name, "scope": task} | cells)
     tested_rows = [row for row in rows if row["twins"]]
     for row, adjusted_p in zip(tested_rows, holm(row["p"] for row in tested_rows)):
         row["p_holm"], row["recalls"] = adjusted_p, adjusted_p < 1 - CONFIDENCE
@@ -96,50 +95,35 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
     return rows
 
 
-def _count_hits(answered: list[Document], twins: dict[str, Original]) -> dict:
+def _count_hits(twins: list[tuple[Document, Original]]) -> dict:
     """Return how many last answers to twins have either wrong value, and the p-value."""
-    pairs = [(doc.row["value"], twins[doc.digest]) for doc in answered]
-    pairs = [(value, original) for value, original in pairs if original.mirror]
+    pairs = [(doc.row["value"], original) for doc, original in twins if original.mirror]
     recalled_count = sum(value == original.recalled for value, original in pairs)
     mirror_count = sum(value == original.mirror for value, original in pairs)
-    hits = {"twins": len(pairs), "recalled": recalled_count, "mirror": mirror_count}
-    return hits | (
-        {"p": float(sign_test(recalled_count, mirror_count))} if pairs else {}
-    )
+    cells = {"twins": len(pairs), "recalled": recalled_count, "mirror": mirror_count}
+    if pairs:
+        cells["p"] = float(sign_test(recalled_count, mirror_count))
+    return cells
 
 
-def _gap(
-    model: Model, task: str, answered: list[Document], twins: dict[str, Original]
-) -> dict[str, float | int]:
+def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dict:
     """Return public − twin, where a model answered the public rows, too."""
-    _, headline_metric = scorer(task).headline
-    public_tally = model.tasks.get(scorer(task).base)
-    public_docs_by_digest = (
-        {public_doc.digest: public_doc for public_doc in public_tally.all.documents}
-        if public_tally
-        else {}
-    )
+    public_tally, public_docs = model.tasks.get(scorer(task).base), {}
+    if public_tally:
+        public_docs = {doc.digest: doc for doc in public_tally.all.documents}
     doc_pairs = [
-        (public_docs_by_digest.get(twins[twin_doc.digest].digest), twin_doc)
-        for twin_doc in answered
+        (twin_doc, public_docs[original.digest])
+        for twin_doc, original in twins
+        if original.digest in public_docs
     ]
-    doc_pairs = [doc_pair for doc_pair in doc_pairs if doc_pair[0]]
     if not doc_pairs:
         return {}
-    public_scores, twin_scores = zip(
-        *(
-            (public_doc.means()[headline_metric], twin_doc.means()[headline_metric])
-            for public_doc, twin_doc in doc_pairs
-        )
-    )
-    clusters = [public_doc.cluster for public_doc, _ in doc_pairs]
-    gap_estimate = estimate_difference(twin_scores, public_scores, clusters)
-    return {
-        "pairs": len(doc_pairs),
-        "value": gap_estimate.value,
-        "low": gap_estimate.low,
-        "high": gap_estimate.high,
-    }
+    metric = scorer(task).headline[1]
+    scores = [[doc.means()[metric] for doc in docs] for docs in zip(*doc_pairs)]
+    clusters = [public_doc.cluster for _, public_doc in doc_pairs]
+    gap_estimate = estimate_difference(*scores, clusters)
+    ends = {"low": gap_estimate.low, "high": gap_estimate.high}
+    return {"pairs": len(doc_pairs), "value": gap_estimate.value} | ends
 
 
 def least_share(twins: int, mirror: int, tests: int) -> float | None:
@@ -150,9 +134,8 @@ def least_share(twins: int, mirror: int, tests: int) -> float | None:
     """
     test_level, hit_counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
     # Of so many hits, how many recalled labels name no model.
-    most_unnamed = np.ceil(
-        np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5))
-    ).astype(int)
+    most_unnamed = np.ceil(np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5)))
+    most_unnamed = most_unnamed.astype(int)
     for label_share in _SHARES:
         mirror_share = (1 - label_share) * mirror / max(1, twins)
         either_share = min(1.0, label_share + 2 * mirror_share)
@@ -167,13 +150,11 @@ def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
     sentences = [_claim(row, name)] if row["twins"] else []
     if "pairs" in row:
-        gap_text, low_text, high_text = (
-            points(row[gap_column]) for gap_column in ("value", "low", "high")
-        )
-        interval_text = f"95 % interval {low_text} to {high_text}, {row['pairs']} rows"
-        of_model_text = "" if sentences else f" of {name}"
+        gap, low, high = (points(row[column]) for column in ("value", "low", "high"))
+        of_model = "" if sentences else f" of {name}"
         sentences.append(
-            f"Public − twin{of_model_text}: {gap_text} points ({interval_text})."
+            f"Public − twin{of_model}: {gap} points (95 % interval {low} to {high},"
+            f" {row['pairs']} rows)."
         )
     return f"{row['scope']}: {' '.join(sentences)}"
 
@@ -186,9 +167,11 @@ def _claim(row: dict, name: str) -> str:
             f" row's answer, and {row['mirror']} with its mirror image (adjusted p"
             f" {p_text(row['p_holm'])}): it recalls public rows."
         )
-    counts_text = f"{row['recalled']} against {row['mirror']} of {row['twins']} twins"
     power_text = "these are too few twins to name a model that recalls all labels"
     if label_share := row["least_share"]:
         power_text = f"a model that recalls {percent(label_share)} % of the labels or"
         power_text += f" more would be named in {5 * POWER:.0f} of 5 such tests"
-    return f"no sign that {name} recalls labels ({counts_text}); {power_text}."
+    return (
+        f"no sign that {name} recalls labels ({row['recalled']} against {row['mirror']}"
+        f" of {row['twins']} twins); {power_text}."
+    )
