@@ -9,7 +9,7 @@ import re
 import unicodedata
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -68,12 +68,12 @@ def extract_published(response: str) -> tuple[str, tuple[int, int]] | tuple[None
 def match_published(answer: str | None, reference: str, answer_format: str) -> bool:
     """Tell whether two texts are equal; for TCP short without "GMT" (metric card)."""
     if answer and answer_format == SHORT_FORMAT:
-        answer, reference = (x.replace("GMT", "").strip() for x in (answer, reference))
+        answer = answer.replace("GMT", "").strip()
+        reference = reference.replace("GMT", "").strip()
     return answer == reference
 
 
 # ------------------------------------------- the answer statement (equal in each family)
-
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
@@ -178,27 +178,27 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
     cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
-    limit = prompt.search(text, cues[0].start() if cues else 0).start()
+    prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
-        if text_start > limit or _is_rejected(lower_text, cue):
+        if text_start > prompt_start or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
             longest_end = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
-        if answer_match := _WORDS.match(text, text_start, min(text_end, limit)):
+        if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
             answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", answer_match.span(1)))
-    first_end = answers[0].span[1] if answers else limit
-    retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
-    cutoff = max((retraction.start() for retraction in retractions), default=-1)
-    return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
+    search_range = (answers[0].span[1] if answers else prompt_start, prompt_start)
+    retracts = any(lower_text.find(word, *search_range) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, *search_range) if retracts else ()
+    retracted_at = max((retraction.start() for retraction in retractions), default=-1)
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -238,8 +238,9 @@ def is_hedged(text: str, comment: str = "") -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    numerals = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in numerals}
+    text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
+    numerals = [word.replace(",", "").lstrip("0") for word in _NUMBER.findall(text)]
+    return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -255,7 +256,6 @@ def read_day(fields: list[str]) -> date | None:
 
 
 # --------------------------------------------------------------------- flexible rule
-
 # The prompt's fixed lines: behind an answer they begin a made-up prompt.
 _ECHO = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)|\Z")
 _CLOCK = re.compile(
@@ -269,14 +269,16 @@ _ZONE = re.compile(  # another than GMT
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
-    """Return the GMT since midnight (`hours`, `minutes`: its zone) of a possible clock."""
-    hour, minute, second, hours, minutes = (int(clock[x] or 0) for x in (1, 2, 3, 6, 7))
+    """Return the time since midnight in GMT; None of no possible clock."""
+    hour, minute, second = (int(digits or 0) for digits in clock.groups()[:3])
+    zone_hours, zone_minutes = (int(digits or 0) for digits in clock.groups()[5:])
     if am_or_pm := clock[4]:
         hour = hour % 12 + 12 * (am_or_pm in "pP") if 0 < hour < 13 else 24
-    if hour > 23 or max(minute, second, minutes) > 59 or hours > 14:
+    if hour > 23 or max(minute, second, zone_minutes) > 59 or zone_hours > 14:
         return None
-    sign = -1 if clock[5] == "-" else 1
-    return timedelta(0, second, 0, 0, minute - sign * minutes, hour - sign * hours)
+    time_of_day = timedelta(hours=hour, minutes=minute, seconds=second)
+    zone_offset = timedelta(hours=zone_hours, minutes=zone_minutes)
+    return time_of_day + zone_offset if clock[5] == "-" else time_of_day - zone_offset
 
 
 def read_moment(text: str) -> date | None:
@@ -298,8 +300,8 @@ def _agrees(comment: str, value: date) -> bool:
         value_numbers.add(str(value - datetime.combine(value, time())))
     comment_numbers = numbers(_CLOCK.sub("", comment))
     comment_numbers |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
-    moment_text = str(read_moment(comment.strip(" ([])")) or "")
-    is_same = comment_numbers <= value_numbers and str(value).startswith(moment_text)
+    comment_moment = str(read_moment(comment.strip(" ([])")) or "")
+    is_same = comment_numbers <= value_numbers and str(value).startswith(comment_moment)
     return is_same and not _ZONE.search(comment)
 
 
@@ -322,10 +324,9 @@ def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
         return (all_statements[-1], None) if all_statements else (None, None)
     last, statement = valid[-1], max(reversed(valid), key=lambda x: x.kind == "box")
     value = read_answer(text[slice(*statement.span)], form)
-    if last != statement:
-        last_value = read_answer(text[slice(*last.span)], form)
-        if last_value not in (value, None):
-            return statement._replace(superseded=True), None
+    last_text = text[slice(*last.span)]
+    if last != statement and read_answer(last_text, form) not in (value, None):
+        return statement._replace(superseded=True), None
     return statement, value
 
 
@@ -392,15 +393,15 @@ def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    rows = enumerate(dataset)
-    docs = [_document(row, form, f"{name}.jsonl, row {row_no}") for row_no, row in rows]
-    count, checksum = len(docs), fingerprint(map(digest, docs))
-    level, message = logging.INFO, f"{name}.jsonl: {count} rows, fingerprint {checksum}"
-    if not is_fresh and count != FILES[name][0]:
+    documents = [*map(partial(_document, name, form), dataset, range(len(dataset)))]
+    row_count, checksum = len(documents), fingerprint(map(digest, documents))
+    message = f"{name}.jsonl: {row_count} rows, fingerprint {checksum}"
+    if is_fresh or row_count == FILES[name][0]:
+        _log(logging.INFO, message)
+    else:
         message = f"{message}; the benchmark has {FILES[name][0]} rows"
-        level, message = logging.WARNING, f"{message}: scores may not be comparable"
-    _log(level, message)
-    return type(dataset).from_list(docs)
+        _log(logging.WARNING, f"{message}: scores may not be comparable")
+    return type(dataset).from_list(documents)
 
 
 def read_reference(answer: str, form: str) -> date | None:
@@ -413,15 +414,17 @@ def read_reference(answer: str, form: str) -> date | None:
     return None
 
 
-def _document(row: dict, form: str, place: str) -> dict:
-    """Return a row's document; ValueError names its place and the faulty column."""
+def _document(name: str, form: str, row: dict, row_number: int) -> dict:
+    """Return a row's document; ValueError names its file, number and faulty column."""
+    place = f"{name}.jsonl, row {row_number}"
     document = {column: row[column] for column in COLUMNS if column in row}
     if isinstance(document.get("answer"), datetime):  # how `datasets` reads a date
         document["answer"] = document["answer"].date().isoformat()
     for column in ("dialogue", "question", "answer"):
         cell = document.get(column)
         texts = cell if column == "dialogue" else [cell]
-        is_text = isinstance(texts, list) and all(isinstance(x, str) for x in texts)
+        is_list = isinstance(texts, list)
+        is_text = is_list and all(isinstance(text, str) for text in texts)
         if not is_text or not "".join(texts).strip():
             fault = f"'{column}': {cell!r:.80} is missing, empty or not text"
             raise ValueError(f"{place}, column {fault}; fix the row")

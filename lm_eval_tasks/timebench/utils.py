@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from datasets import Dataset
 
-
 _log = lru_cache(logging.getLogger("lm_eval.tasks.timebench").log)  # once a run
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
 LETTERS = "ABCD"
@@ -61,7 +60,6 @@ class Verdict(NamedTuple):
 
 
 # ------------------------------------------------------- the published rule (card)
-
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _PUBLISHED_LETTER = re.compile(r"\b([A-D])(?:\.|,|\s|&|$)")
@@ -109,9 +107,9 @@ def parse_month(text: str) -> datetime | None:
         return _DEFAULTS[0].replace(int(match[2]), int(_MONTHS[match[1].lower()]))
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None  # dateutil takes quadratic time
-    zone = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
+    zones = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
     with suppress(Exception):  # of hostile text dateutil raises anything
-        dates = [_PARSER.parse(text, default=default, **zone) for default in _DEFAULTS]
+        dates = [_PARSER.parse(text, default=default, **zones) for default in _DEFAULTS]
         months = {parsed_date.replace(day=1) for parsed_date in dates}
         return months.pop() if len(months) == 1 else None
     return None
@@ -121,13 +119,13 @@ def read_published_label(text: str, options: list[str]) -> str | None:
     """Return the label that an answer names, by word or else by letter (card)."""
     labels = {label.capitalize() for label in _LABEL_WORD.findall(text)} & set(options)
     if not labels:
-        letter_positions = map(LETTERS.index, re.findall(r"\b[A-C]\b", text))
-        return next((options[i] for i in letter_positions if i < len(options)), None)
+        option_by_letter = dict(zip(LETTERS, options, strict=False))
+        named_options = map(option_by_letter.get, re.findall(r"\b[A-C]\b", text))
+        return next(filter(None, named_options), None)
     return labels.pop() if len(labels) == 1 else None
 
 
 # ------------------------------------------- the answer statement (equal in each family)
-
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
@@ -232,27 +230,27 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
     cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
-    limit = prompt.search(text, cues[0].start() if cues else 0).start()
+    prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
-        if text_start > limit or _is_rejected(lower_text, cue):
+        if text_start > prompt_start or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
             longest_end = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
-        if answer_match := _WORDS.match(text, text_start, min(text_end, limit)):
+        if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
             answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", answer_match.span(1)))
-    first_end = answers[0].span[1] if answers else limit
-    retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
-    cutoff = max((retraction.start() for retraction in retractions), default=-1)
-    return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
+    search_range = (answers[0].span[1] if answers else prompt_start, prompt_start)
+    retracts = any(lower_text.find(word, *search_range) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, *search_range) if retracts else ()
+    retracted_at = max((retraction.start() for retraction in retractions), default=-1)
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -292,8 +290,9 @@ def is_hedged(text: str, comment: str = "") -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    numerals = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in numerals}
+    text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
+    numerals = [word.replace(",", "").lstrip("0") for word in _NUMBER.findall(text)]
+    return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -378,7 +377,7 @@ _NAME_COMMENTS = [
         rf"(?s)(?: -+ |(?<=[A-Za-z]{{3}})\.\s+(?=[A-Z])|[,\s]+{_NAME_REASON.pattern}).*"
     ),
 ]
-_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$")
+_stem = partial(re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$").sub, "")
 
 
 def read_month(text: str) -> tuple[int, int] | None:
@@ -395,13 +394,13 @@ def read_month(text: str) -> tuple[int, int] | None:
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
-    labels = dict(zip(LETTERS, options, strict=False))
+    option_by_letter = dict(zip(LETTERS, options, strict=False))
     for reading, comment in readings(text):
         remaining_text = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
-        named = _labels(reading) | {labels[x] for x in remaining_text if x in labels}
-        if named and remaining_text in ("", *LETTERS):
-            is_single = len(named) == 1 and _labels(comment) <= named <= set(options)
-            return named.pop() if is_single else None
+        labels = _labels(reading) | {option_by_letter.get(remaining_text)} - {None}
+        if labels and remaining_text in ("", *LETTERS):
+            is_single = len(labels) == 1 and _labels(comment) <= labels <= set(options)
+            return labels.pop() if is_single else None
     return None
 
 
@@ -434,19 +433,23 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
 
 def _lettered(text: str, options: list[str]) -> str:
     """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
-    text, pairs = text.replace('"', ""), zip(LETTERS, options, strict=False)
+    text = text.replace('"', "")
     word_matches = [*_WORD.finditer(text)]
     words = [word_match[0].lower() for word_match in word_matches]
-    texts = {letter: _WORD.findall(plain(option).lower()) for letter, option in pairs}
-    lettered_text, at, copied_to = "", 0, 0
-    while at < len(word_matches):
-        lengths = {x: len(y) for x, y in texts.items() if y == words[at : at + len(y)]}
+    option_words = [_WORD.findall(plain(option).lower()) for option in options]
+    lettered, place, copied_to = "", 0, 0
+    while place < len(word_matches):
+        lengths = {
+            letter: len(letter_words)
+            for letter, letter_words in zip(LETTERS, option_words, strict=False)
+            if letter_words == words[place : place + len(letter_words)]
+        }
         if length := max(lengths.values(), default=0):
             letters = "".join(letter for letter in lengths if lengths[letter] == length)
-            lettered_text += f'{text[copied_to : word_matches[at].start()]}"{letters}"'
-            copied_to = word_matches[at + length - 1].end()
-        at += length or 1
-    return lettered_text + text[copied_to:]
+            lettered += f'{text[copied_to : word_matches[place].start()]}"{letters}"'
+            copied_to = word_matches[place + length - 1].end()
+        place += length or 1
+    return lettered + text[copied_to:]
 
 
 def read_name(text: str, names: list[list[str]]) -> str | None:
@@ -469,13 +472,14 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
 
 def name_f1(name: str, names: list[list[str]], question: str) -> float:
     """Return the F1 of a name's words, but for the question's, with the best gold's."""
-    words = normalise(name)
-    if words in names or words == ["unanswerable"]:
-        return float(words in names)
-    question_stems = {_ENDING.sub("", word) for word in normalise(question)}
-    new = Counter(word for word in words if _ENDING.sub("", word) not in question_stems)
+    name_words = normalise(name)
+    if name_words in names or name_words == ["unanswerable"]:
+        return float(name_words in names)
+    question_stems = {*map(_stem, normalise(question))}
+    new_words = [word for word in name_words if _stem(word) not in question_stems]
+    new_words = Counter(new_words or name_words)
     golds = [gold_words for gold_words in names if gold_words != ["unanswerable"]]
-    words_by_gold = [Counter(words) & Counter(x) | new if new else words for x in golds]
+    words_by_gold = [Counter(name_words) & Counter(gold) | new_words for gold in golds]
     return max(map(f1, words_by_gold, golds), default=0.0)
 
 
@@ -520,19 +524,19 @@ def _judge(verdict: Verdict, scores: dict, value: object, reference: object) -> 
 
 def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]:
     """Return the metrics of a kind; its headline is the F1 where it has one (paper)."""
-    published = {"exact_match": float(exact), **f1_score}
-    headlines = {"score": [*published.values()][-1], "score_flexible": float(flexible)}
-    return published | headlines | {"accuracy_flexible": float(flexible == 1)}
+    scores = {"exact_match": float(exact), **f1_score}
+    scores |= {"score": [*scores.values()][-1], "score_flexible": float(flexible)}
+    return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
     published, statement_text, verdict = extract_answers(response)
     published_words, golds = normalise(published), [*map(normalise, doc["golds"])]
-    gold_names = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
-    flexible_name = read_name(plain(statement_text), gold_names)
-    flexible_f1 = name_f1(flexible_name or "", gold_names, doc.get("question") or "")
     published_f1 = max(f1(published_words, gold_words) for gold_words in golds)
+    plain_golds = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
+    flexible_name = read_name(plain(statement_text), plain_golds)
+    flexible_f1 = name_f1(flexible_name or "", plain_golds, doc.get("question") or "")
     scores = _scores(published_words in golds, flexible_f1, f1_score=published_f1)
     return _judge(verdict, scores, flexible_name, doc["golds"])
 
@@ -568,19 +572,17 @@ def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
     _, statement, verdict = extract_answers(response, several=True)
     answer_text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
-    bleu, rouge = _overlap_scorers()
-    scores = {
-        # Floating point may leave it by a hair.
-        "bleu": min(bleu.sentence_score(answer_text, [gold]).score / 100, 1.0),
-        "rouge_l": float(rouge.score(gold, answer_text)["rougeL"].fmeasure),
+    bleu_scorer, rouge_scorer = _overlap_scorers()
+    scores = {  # floating point may leave 1.0 by a hair
+        "bleu": min(bleu_scorer.sentence_score(answer_text, [gold]).score / 100, 1.0),
+        "rouge_l": float(rouge_scorer.score(gold, answer_text)["rougeL"].fmeasure),
         "keywords": keyword_share(answer_text, doc["keywords"], doc["keywords_pos"]),
     }
     return _judge(verdict, scores, answer_text or None, gold)
 
 
 @cache
-def _overlap_scorers() -> tuple:
-    # They take long to load, and one task in eighteen needs them.
+def _overlap_scorers() -> tuple:  # they load slowly; one task in eighteen needs them
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import BLEU
 
@@ -588,9 +590,8 @@ def _overlap_scorers() -> tuple:
 
 
 def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float:
-    """Return the share of keywords that stand in the sentence they belong to: the greatest
-    of all splits into two (abbreviations make them unsure) and of both orders.
-    """
+    """Return the greatest share of keywords in their sentence, of all splits into two."""
+    # Abbreviations make splits unsure; both orders count.
     # Marks become blanks, so that a keyword between blanks is within no other word.
     padded_text = re.sub(r"\W", " ", f" {text.casefold()} ")
     padded_keywords = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
@@ -658,8 +659,8 @@ RIGHT = "labels", _letters, '"yes" or "no" for each option, and once "yes"'
 TWO_LABELS = "Label", lambda x: TWO_WAY * (x[0] in TWO_WAY), f"in {TWO_WAY}"
 THREE_LABELS = "Label", lambda x: LABELS * (x[0] in LABELS), f"in {LABELS}"
 KEYWORDS = "keywords", partial(_strings, len), "a list of texts"
-POSITIONS = "keywords_pos", _positions, "0 or 1 for each keyword"
-SENTENCES = "statements", lambda x: " ".join(_strings(len, x)), "a list of texts"
+HALVES = "keywords_pos", _positions, "0 or 1 for each keyword"
+TEXTS = "statements", lambda x: " ".join(_strings(len, x)), "a list of texts"
 
 
 def process_docs_qa(dataset: Dataset) -> Dataset:
@@ -692,8 +693,7 @@ def process_docs_nli_three_way(dataset: Dataset) -> Dataset:
 
 
 def process_docs_generation(dataset: Dataset) -> Dataset:
-    fields = {"keywords": KEYWORDS, "keywords_pos": POSITIONS, "statement": SENTENCES}
-    return _documents(dataset, **fields)
+    return _documents(dataset, keywords=KEYWORDS, keywords_pos=HALVES, statement=TEXTS)
 
 
 def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
@@ -701,24 +701,24 @@ def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
     file = (dataset.info.config_name or "rows").removesuffix("_timebench")
     source = f"TimeBench ({file})"
     fields = {x.lower(): (x, "\n".join, "a text") for x in texts.split()} | fields
-    rows = enumerate(dataset)
-    docs = [_document(row, fields, f"{source}, row {row_no}") for row_no, row in rows]
-    if not docs:
+    documents = [*map(partial(_document, fields, source), dataset, range(len(dataset)))]
+    if not documents:
         raise ValueError(f"{source}: there are no rows; give a split with some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    row_count, checksum = len(docs), fingerprint(map(digest, docs))
+    row_count, checksum = len(documents), fingerprint(map(digest, documents))
     files = [FILES[file]] if file in FILES else [*FILES.values()]
-    level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {checksum}"
-    if not is_fresh and (row_count, checksum) not in files:
+    message = f"{source}: {row_count} rows, fingerprint {checksum}"
+    if is_fresh or (row_count, checksum) in files:
+        _log(logging.INFO, message)
+    else:
         expected = "{} rows, {}".format(*files[0]) if file in FILES else "other files"
         message = f"{message}; the benchmark has {expected}"
-        level, message = logging.WARNING, f"{message}: scores may not be comparable"
-    _log(level, message)
-    return type(dataset).from_list(docs)
+        _log(logging.WARNING, f"{message}: scores may not be comparable")
+    return type(dataset).from_list(documents)
 
 
-def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
-    """Return a row's document; ValueError names its place and the faulty column."""
+def _document(fields: dict, source: str, row: dict, row_number: int) -> dict:
+    """Return a row's document; ValueError names its source, number and faulty column."""
     document = {column: row[column] for column in EXTRAS if column in row}
     for field_name, (column, make_field, expected_content) in fields.items():
         cell = row.get(column)
@@ -730,7 +730,7 @@ def _document(row: dict, fields: dict[str, tuple], place: str) -> dict:
         if not document[field_name]:
             fault = f"column '{column}': {cell!r:.80} is not {expected_content}"
             fix = "fix the row" if column in row else "the column is missing"
-            raise ValueError(f"{place}, {fault}; {fix}")
+            raise ValueError(f"{source}, row {row_number}, {fault}; {fix}")
     return document
 
 

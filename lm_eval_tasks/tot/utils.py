@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from datasets import Dataset
 
-
 _log = lru_cache(logging.getLogger("lm_eval.tasks.tot").log)  # once a run
 REASONS = {  # the first that holds
     "right": "both rules find the right value",
@@ -56,7 +55,6 @@ class Verdict(NamedTuple):
 
 
 # ------------------------------------------------------------------ published rule
-
 _OBJECT_START = re.compile(r'\{[ \t\n\r]*["}]')
 # Python refuses integers of several thousand digits.
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:1000]))
@@ -80,10 +78,8 @@ def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tu
 
 
 def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
-    """Yield the outermost objects that a decoder reads in a text. Against quadratic time,
-    it gives up when failures have read a hundred times the text; no real one has four.
-    """
-    characters_left, position = 100 * len(text), 0
+    """Yield the outermost objects in a text, until failures have read it 100 times."""
+    characters_left, position = 100 * len(text), 0  # no real text needs four times
     while characters_left >= 0 and (brace := _OBJECT_START.search(text, position)):
         try:
             decoded_object, position = decoder.raw_decode(text, brace.start())
@@ -94,7 +90,6 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
 
 
 # ------------------------------------------- the answer statement (equal in each family)
-
 LONGEST = 2_000  # characters of a statement; what is longer is not read
 _NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
 _THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
@@ -199,27 +194,27 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
     cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
-    limit = prompt.search(text, cues[0].start() if cues else 0).start()
+    prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
     answers = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
-        if text_start > limit or _is_rejected(lower_text, cue):
+        if text_start > prompt_start or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
             longest_end = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
-        if answer_match := _WORDS.match(text, text_start, min(text_end, limit)):
+        if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
             answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
         answers.append(Statement("line", answer_match.span(1)))
-    first_end = answers[0].span[1] if answers else limit
-    retracts = any(lower_text.find(word, first_end, limit) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, first_end, limit) if retracts else ()
-    cutoff = max((retraction.start() for retraction in retractions), default=-1)
-    return [answer._replace(superseded=answer.span[1] <= cutoff) for answer in answers]
+    search_range = (answers[0].span[1] if answers else prompt_start, prompt_start)
+    retracts = any(lower_text.find(word, *search_range) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, *search_range) if retracts else ()
+    retracted_at = max((retraction.start() for retraction in retractions), default=-1)
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -259,8 +254,9 @@ def is_hedged(text: str, comment: str = "") -> bool:
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    numerals = _NUMBER.findall(re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text))
-    return {_MONTHS.get(x.lower()) or x.replace(",", "").lstrip("0") for x in numerals}
+    text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
+    numerals = [word.replace(",", "").lstrip("0") for word in _NUMBER.findall(text)]
+    return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
@@ -334,34 +330,35 @@ _LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 
 def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | None:
     """Return the last answer of a masked response: an object, pairs or a cue."""
-    outermost = _objects(text, _LENIENT)
-    objects = [Extracted(x, whole.span) for whole in outermost for x in whole.fields]
+    objects = []
+    for inner_objects, span in _objects(text, _LENIENT):
+        objects += [Extracted(fields, span) for fields in inner_objects]
     if objects:
         text = text[: _ECHO.search(text, objects[0].span[1]).start()]
-        objects = [candidate for candidate in objects if candidate.span[0] < len(text)]
+        objects = [obj for obj in objects if obj.span[0] < len(text)]
     pair_answers = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
-    objects = [x for x in objects if not _DOUBTED.search(text[: x.span[0]][-60:])]
-    candidates = [item for item in objects if keys & item.fields.keys()] + pair_answers
+    objects = [obj for obj in objects if not _DOUBTED.search(text[: obj.span[0]][-60:])]
+    candidates = [obj for obj in objects if keys & obj.fields.keys()] + pair_answers
     if not candidates and is_one:
         if not _OBJECT_START.search(text):
             return _last_cue(text)
-        candidates = [x for x in objects if len(x.fields.keys() - {"explanation"}) == 1]
+        candidates = [obj for obj in objects if len({"explanation", *obj.fields}) == 2]
     if not candidates:
         return None
     fields, span = candidates[-1]  # up to its closing brace, nothing takes it back
-    closing_brace = max(span[1] - 1, text.find("}", span[1] - 1))
-    retraction = _TAKEN_BACK.search(text[closing_brace:].translate(_QUIET).lower())
+    brace_position = max(span[1] - 1, text.find("}", span[1] - 1))
+    retraction = _TAKEN_BACK.search(text[brace_position:].translate(_QUIET).lower())
     return Extracted({} if retraction else fields, span)
 
 
 def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
     """Return the last pair of each key from a place on, where no JSON is, as one."""
-    first_brace = text.find("{", start)
-    if first_brace < 0 and "}" not in text[start:]:
+    brace_position = text.find("{", start)
+    if brace_position < 0 and "}" not in text[start:]:
         return []
     fields, positions = {}, []
     pair_pattern = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
-    for pair in pair_pattern.finditer(text, max(start, first_brace)):
+    for pair in pair_pattern.finditer(text, max(start, brace_position)):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
             value = _CODE_COMMENT.sub("", value).strip()
@@ -393,9 +390,8 @@ class Field:
         self.keys, self.question = [key.lower()], question.lower()
         if f'"{PROMPTED_KEYS.get(key)}"' in question:
             self.keys.append(PROMPTED_KEYS[key])
-        units = {*UNITS.values()}
-        words = [key] if _unit(key) in units else _ASKED_UNIT.findall(self.question)
-        self.units = set(map(_unit, words))
+        units, asked_units = {*UNITS.values()}, _ASKED_UNIT.findall(self.question)
+        self.units = {*map(_unit, [key] if _unit(key) in units else asked_units)}
         # What another key than the asked one may not be.
         self.others = {"explanation"} | (units & self.units and units - self.units)
         self.is_list = isinstance(label, list)
@@ -497,11 +493,13 @@ def _values(answer: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
     values = {}
     for key, field in fields.items() if answer else ():
-        texts = [x for spelling in field.keys for x in answer.fields.get(spelling, ())]
-        if not texts and len(fields) == 1:
-            others = [x for x in answer.fields if _unit(x) not in field.others]
-            texts = [text for other_key in others for text in answer.fields[other_key]]
-        field_values = {field.read(x) for x in texts}  # keys for one field must agree
+        answer_keys = [name for name in field.keys if name in answer.fields]
+        if not answer_keys and len(fields) == 1:
+            answer_keys = [
+                name for name in answer.fields if _unit(name) not in field.others
+            ]
+        texts = [text for name in answer_keys for text in answer.fields[name]]
+        field_values = {*map(field.read, texts)}  # keys for one field must agree
         values[key] = field_values.pop() if len(field_values) == 1 else None
     return None if None in values.values() else values or None
 
@@ -562,13 +560,15 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     text, task_lines = mask(response), reference.lines
     lines = text.split("\n")
     if not task_lines.isdisjoint(map(str.strip, lines)):  # they are no answer
-        text = "\n".join("\n" * len(x) if x.strip() in task_lines else x for x in lines)
-    fields, published_span = extract_published(response, is_semantic)
+        text = "\n".join(
+            "\n" * len(line) if line.strip() in task_lines else line for line in lines
+        )
+    card_dict, published_span = extract_published(response, is_semantic)
     flexible_answer, flexible_value = read_flexible(text, reference.fields)
     scores = {
-        "accuracy": float(fields == reference.label),
+        "accuracy": float(card_dict == reference.label),
         "accuracy_flexible": float(flexible_value == reference.value),
-        "extracted": float(fields is not None),
+        "extracted": float(card_dict is not None),
     }
     if reference.size is not None:
         scores["smape"] = 100.0  # the largest, for no readable answer
@@ -576,7 +576,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
             answer_size = size(flexible_value, reference.fields)
             norm = abs(answer_size) + abs(reference.size) or 1
             scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / norm)
-    published = fields and str(fields["answer"] if is_semantic else fields)
+    published = card_dict and str(card_dict["answer"] if is_semantic else card_dict)
     flexible_span = flexible_answer and flexible_answer.span
     flexible = flexible_span and response[slice(*flexible_span)]
     both_answers = published, published_span, flexible, flexible_span
@@ -603,10 +603,9 @@ def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> 
 
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
-    """Return the number that values are together: a count, or seconds; None for none.
-    A day with a time counts from the first day's midnight (arXiv 2509.16720, and ours).
-    """
-    number = 0.0
+    """Return the number that values are together: a count, or seconds; None for none."""
+    # A day with a time counts from the first day's midnight (arXiv 2509.16720, and ours).
+    total = 0.0
     for key, field in fields.items():
         value, unit_size = values[key], _unit(key)
         if isinstance(value, time):
@@ -615,12 +614,11 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
             unit_size = 1
         if not isinstance(unit_size, int) or not isinstance(value, int | Decimal):
             return None
-        number += unit_size * float(value)
-    return number
+        total += unit_size * float(value)
+    return total
 
 
 # ---------------------------------------------------------------------- documents
-
 # What a template of ToT arithmetic fills in: names, numbers, dates, units, activities.
 _FILLED_IN = re.compile(
     r"[A-Z0-9]|ing\b|^(?:(?:hour|minute|second)s?|on|at|in|from|to|noon|and)\b"
@@ -666,13 +664,14 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
             fault = f"row {row_number}, column {error}; fix the row"
             raise ValueError(f"{source}, {fault}") from None
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
-    files = [x for file, x in FILES.items() if is_semantic == ("semantic" in file)]
-    level, message = logging.INFO, f"{source}: {row_count} rows, fingerprint {checksum}"
-    if not is_fresh and not {(row_count, checksum), (row_count, None)} & {*files}:
+    files = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
+    message = f"{source}: {row_count} rows, fingerprint {checksum}"
+    if is_fresh or {(row_count, checksum), (row_count, None)} & {*files}:
+        _log(logging.INFO, message)
+    else:
         file_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
         message = f"{message}; the benchmark has {' or '.join(file_texts)}"
-        level, message = logging.WARNING, f"{message}: scores may not be comparable"
-    _log(level, message)
+        _log(logging.WARNING, f"{message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
 
@@ -723,11 +722,9 @@ def fingerprint(digests: Iterable[bytes]) -> str:
 
 
 def split_instruction(prompt: str, question: str) -> tuple[str, str]:
-    """Return a prompt without its format instruction, and the instruction or "".
-
-    It goes from the first sentence with JSON, or the H:M:S that the JSON is to hold, to
-    the end of the last paragraph about the format, or to where `question` begins.
-    """
+    """Return a prompt without its format instruction, and the instruction or ""."""
+    # It goes from the first sentence with JSON, or the H:M:S that the JSON is to hold, to
+    # the end of the last paragraph about the format, or to where `question` begins.
     if not (match := _INSTRUCTION.match(prompt)):
         return prompt, ""
     instruction = match[1].partition(question.strip())[0]
