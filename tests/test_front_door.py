@@ -47,6 +47,10 @@ UNREAD = [
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
     ("offline", "the following arguments are required: "),
     ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),
+    (
+        "leaderboard a.jsonl --csv z --json x/../z",
+        "two of --html, --csv and --json name",
+    ),
     ("generate --gen-seed 1 ''", "is empty; name a file or folder"),
 ]
 

@@ -17,7 +17,7 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -173,33 +173,15 @@ def check_writable(path: Path) -> None:
         raise OSError(errno.EINVAL, "is a pipe or a device; name a file", str(path))
 
 
-def check_outputs(outputs: Mapping[str, Path | None], inputs: list[Path]) -> None:
-    """Raise ToolError for an output that is an input, or another output, too.
-
-    `outputs` has the path of each option; OSError for one that cannot be written.
-    """
-    option_by_path: dict[str, str] = {}
-    input_files = [path for path in inputs if path.is_file()]
-    for option, path in outputs.items():
-        if path is None:
-            continue
-        check_writable(path)
-        fault = None
-        if path.exists() and any(map(path.samefile, input_files)):
-            fault = "is one of the files to read"
-        first_option = option_by_path.setdefault(os.path.realpath(path), option)
-        if first_option != option:
-            fault = f"is named by {first_option}, too"
-        if fault:
-            raise ToolError(f"{path}: {fault}; name another {option}")
-
-
-def check_maker(path: Path, tool: str, beginning: str) -> None:
+def check_output(path: Path | None, tool: str, beginning: str) -> None:
     """Raise ToolError for a file that `tool` would replace and has not written.
 
-    All that it writes begins with the pattern `beginning`.
+    All that it writes begins with the pattern `beginning`. OSError for a file that cannot
+    be written; None stands for no output.
     """
-    if path.is_file() and path.stat().st_size:
+    if path:
+        check_writable(path)
+    if path and path.is_file() and path.stat().st_size:
         with path.open(encoding="utf-8", errors="replace") as file:
             if not re.match(beginning, file.read(1 << 16)):
                 fix = "move it elsewhere, or name another output"

@@ -37,8 +37,8 @@ from lm_eval.models.api_models import TemplateAPI
 from ..core.cli import include_path_option, output_path, tool_parser, whole_number
 from ..core.documents import load
 from ..core.errors import ToolError
-from ..core.families import bare, leaf_tasks, pack_files
-from ..core.files import check_maker, check_outputs, written_whole
+from ..core.families import bare, leaf_tasks
+from ..core.files import check_output, written_whole
 from ..core.private import MergeDictAction
 from ..verdicts.answers import custom_id, read_answers
 
@@ -189,15 +189,11 @@ def main(arguments: list[str] | None = None) -> int:
     add("--only-missing", **files, help=help_text)
     add_options(parser)
     options = parser.parse_args(arguments)
-    check_outputs(
-        {"--output": options.output},
-        [*pack_files(options.include_path), *options.only_missing],
-    )
+    check_output(options.output, "export", _BEGINNING)
     json_lines = (f"{json.dumps(request)}\n" for request in request_lines(options))
     if options.output is None:
         sys.stdout.writelines(json_lines)
         return 0
-    check_maker(options.output, "export", _BEGINNING)
     with written_whole(options.output) as requests_file:
         requests_file.writelines(json_line.encode() for json_line in json_lines)
     return 0

@@ -17,6 +17,7 @@ Example:
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from argparse import Namespace
@@ -26,10 +27,9 @@ from pathlib import Path
 
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser
-from ..core.families import pack_files
-from ..core.files import check_maker, check_outputs, written_whole
+from ..core.files import check_output, written_whole
 from ..verdicts.checks import Check
-from ..verdicts.runs import Model, answer_options, find_sources, read_models
+from ..verdicts.runs import Model, answer_options, read_models
 from ..verdicts.tables import Failure, Table
 from . import page
 from .board import Entrant
@@ -47,15 +47,8 @@ _BEGINNINGS = {
 def main(arguments: list[str] | None = None) -> int:
     """Write the files; return the exit status."""
     options = _options(arguments)
-    sources, _ = find_sources(options.run, options.task)
-    input_paths = pack_files(options.include_path)
-    for source in sources:
-        input_paths += filter(None, (source.path, source.results_path))
-    path_by_option = {f"--{option}": getattr(options, option) for option in _BEGINNINGS}
-    check_outputs(path_by_option, input_paths)
     for option, beginning_pattern in _BEGINNINGS.items():
-        if option_path := getattr(options, option):
-            check_maker(option_path, "leaderboard", beginning_pattern)
+        check_output(getattr(options, option), "leaderboard", beginning_pattern)
     models, read_failures = read_models(options.run, options, Check, has_rows=True)
     failures = [
         Failure(model.source.place, model.name, fault)
@@ -159,6 +152,9 @@ def _options(arguments: list[str] | None) -> Namespace:
     answer_options(parser)
     options = parser.parse_args(arguments)
     options.html, options.is_folder = options.html or (None, False)
-    if not (options.html or options.csv or options.json):
+    outputs = [path for path in (options.html, options.csv, options.json) if path]
+    if not outputs:
         parser.error("give --html, --csv or --json")
+    if len({*map(os.path.realpath, outputs)}) < len(outputs):
+        parser.error("two of --html, --csv and --json name one file; name others")
     return options

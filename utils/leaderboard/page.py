@@ -28,7 +28,7 @@ from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
-from ..core.files import check_maker, read_lines
+from ..core.files import check_output, read_lines
 from ..core.tables import natural, percent, points
 from ..verdicts.answers import Answer, Source, answers_in, sha256
 from ..verdicts.checks import SEVERITY, messages_of
@@ -66,7 +66,7 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
             script = f"{SCRIPT_LINE}\naddDocuments([{documents_json}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             script_path = options.html.parent / script_names[task][-1]
-            check_maker(script_path, "leaderboard", re.escape(SCRIPT_LINE))
+            check_output(script_path, "leaderboard", re.escape(SCRIPT_LINE))
             scripts[script_path] = script.encode()
     script_data = {
         # In the order in which documents number them; the page has its own.
