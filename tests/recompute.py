@@ -1,14 +1,9 @@
 """The figures of `score` and `compare` again, by scipy and statsmodels, from tables alone.
 
-    python -m tests.recompute SCORE.json COMPARE.json TABLES TABLES
-
-The first two are what `score` and `compare --detail` print of two runs with
-`--format json`; TABLES are what `score --output` writes of each. Nothing of the pack is
-used but the names and weights of tasks in benchmarks.
+Nothing of the pack is used but the names and weights of tasks in benchmarks.
 """
 
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
@@ -106,22 +101,17 @@ def difference(values, clusters) -> dict[str, float]:
     return cells | {"whole_error": error * weight}
 
 
-def influence(parts: list[list[float]], by_size: bool) -> np.ndarray:
-    """Return values whose mean and spread are those of the mean over tasks."""
-    n = sum(map(len, parts))
-    weights = [len(x) / n if by_size else 1 / len(parts) for x in parts]
-    mean = np.average([np.mean(x) for x in parts], weights=weights)
-    own = [w * n / len(x) * (np.array(x) - np.mean(x)) for w, x in zip(weights, parts)]
-    return mean + np.concatenate(own)
-
-
 def scores_of(tasks: list[list[Document]], place: int, by_size: bool) -> np.ndarray:
-    """Return `influence` of the scores of tasks by a rule, 0 or 1."""
+    """Return values with mean and spread of the mean over tasks by a rule, 0 or 1."""
     parts = []
     for documents in tasks:
         metric = scorer(documents[0].rows[0]["task"]).headline[place]
-        parts.append([document.scores[metric] for document in documents])
-    return influence(parts, by_size)
+        parts.append(np.array([document.scores[metric] for document in documents]))
+    n = sum(map(len, parts))
+    weights = [len(x) / n if by_size else 1 / len(parts) for x in parts]
+    mean = np.average([x.mean() for x in parts], weights=weights)
+    own = [w * n / len(x) * (x - x.mean()) for w, x in zip(weights, parts)]
+    return mean + np.concatenate(own)
 
 
 def score_cells(tasks: list[list[Document]], by_size: bool) -> dict:
@@ -132,9 +122,8 @@ def score_cells(tasks: list[list[Document]], by_size: bool) -> dict:
         both.append(scores_of(tasks, place, by_size))
         interval = score_interval(both[-1], clusters)
         del interval["effective"]
-        cells |= {rule: both[-1].mean()} | {
-            f"{rule}_{x}": interval[x] for x in interval
-        }
+        cells |= {rule: both[-1].mean()}
+        cells |= {f"{rule}_{name}": interval[name] for name in interval}
     cost = difference(both[1] - both[0], clusters)
     cells |= {f"format_cost_{end}": cost[end] for end in ("low", "high")}
     return cells | {"format_cost": cost["difference"]}
@@ -267,7 +256,10 @@ def check(printed: list[dict], expected: list[dict]) -> int:
 
 
 def recompute(runs: list[dict], scores: list[dict], comparisons=(), k=None) -> int:
-    """Return how many figures of both tools agree with those of the tables."""
+    """Return how many figures of both tools agree with those of the tables.
+
+    `scores` and `comparisons` are what `score` and `compare --detail` print as JSON.
+    """
     names = [*dict.fromkeys(row["run"] for row in scores)]
     expected = [expected_row(row, runs[names.index(row["run"])], k) for row in scores]
     figures = check(scores, expected)
@@ -276,9 +268,3 @@ def recompute(runs: list[dict], scores: list[dict], comparisons=(), k=None) -> i
         rows, comparisons = comparisons[:size], comparisons[size:]
         figures += check(rows, [*expected_comparisons(rows, runs)])
     return figures
-
-
-if __name__ == "__main__":
-    printed = [json.loads(Path(path).read_text()) for path in sys.argv[1:3]]
-    runs = [read_run([*Path(folder).iterdir()]) for folder in sys.argv[3:]]
-    print(recompute(runs, *printed), "figures agree to 1e-7")

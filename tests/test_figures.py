@@ -27,18 +27,6 @@ def healthy(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def printed(call_score):
-    """A function that calls `score` and returns what it prints."""
-
-    def printed(*arguments: object) -> str:
-        status, text, _ = call_score(*arguments)
-        assert status == 0
-        return text
-
-    return printed
-
-
-@pytest.fixture
 def changed(healthy, tmp_path):
     """A function that returns the folder of the run with other results."""
 
@@ -69,9 +57,10 @@ def lines(response: str, **more: object) -> list[dict]:
     ]
 
 
-def assert_fault(printed: str, expected: str | None, start: str) -> None:
+def assert_fault(called: tuple, expected: str | None, start: str) -> None:
     """Check that faults are all that stands above the first table, or that none is."""
-    text = " ".join(f"\n{printed}".partition("\n## ")[0].split())
+    assert called[0] == 0
+    text = " ".join(f"\n{called[1]}".partition("\n## ")[0].split())
     assert text.count("**Fault**") == (expected is not None)
     assert text.startswith(start if expected else "") and (expected or "") in text
     assert expected or not text
@@ -87,12 +76,12 @@ ANSWERS = [
 
 @pytest.mark.parametrize(("response", "finish_reason", "expected"), ANSWERS)
 def test_a_fault_of_answers_stands_in_the_first_lines(
-    printed, tmp_path, response, finish_reason, expected
+    call_score, tmp_path, response, finish_reason, expected
 ):
     path = write(tmp_path / "x.jsonl", *lines(response, finish_reason=finish_reason))
     # Whether the model of a plain file had a chat template, nobody knows.
     start = "**Fault** in the run x-it: 2 of 9 answers (22.2 %)"
-    assert_fault(printed(f"x-it={path}"), expected, start)
+    assert_fault(call_score(f"x-it={path}"), expected, start)
 
 
 LIMIT = "configs.TASK.generation_kwargs.max_gen_toks"
@@ -112,14 +101,14 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_fault_of_settings_stands_in_the_first_lines(printed, changed, setting):
+def test_a_fault_of_settings_stands_in_the_first_lines(call_score, changed, setting):
     changes, expected = SETTINGS[setting]
-    assert_fault(printed(changed(changes)), expected, "**Fault** in ")
+    assert_fault(call_score(changed(changes)), expected, "**Fault** in ")
 
 
-def test_several_answers_have_a_table_of_their_own(printed, tmp_path):
+def test_several_answers_have_a_table_of_their_own(call_score, tmp_path):
     answers = [line | {"sample": n} for n in range(2) for line in lines("?")]
-    text = printed(write(tmp_path / "x.jsonl", *answers), "--k", 2)
+    _, text, _ = call_score(write(tmp_path / "x.jsonl", *answers), "--k", 2)
     measures = (
         f"{x} {y}" for y in ("published", "flexible") for x in ("pass@2", "majority")
     )
@@ -127,31 +116,29 @@ def test_several_answers_have_a_table_of_their_own(printed, tmp_path):
     assert len(re.findall(r"[\d.]+ \[[\d.]+, [\d.]+\]", table[0])) == 4
 
 
-def test_a_line_to_cite_says_how_the_score_came_about(printed, changed):
+def test_a_line_to_cite_says_how_the_score_came_about(call_score, changed):
     folder = changed({"chat_template": "{{ messages }}", "model_name": "org/model"})
-    text = printed(folder, "--cite")
-    line, *_ = text.splitlines()
+    _, text, _ = call_score(folder, "--cite")
     limit = configuration(TASK)["generation_kwargs"]["max_gen_toks"]
-    version = scorer(TASK).version
     assert re.fullmatch(
         r"org/model on Test of Time \(tot_arithmetic; 38 rows instead of 1,850\):"
         r" published score \(metric card's rule\) [\d.]+ \[[\d.]+, [\d.]+\];"
         r" flexible score \(value in any form\) [\d.]+ \[[\d.]+, [\d.]+\] \(percent"
         r" \[95 % interval, Wilson's with cluster-robust effective sample size \(CR2,"
         r" Bell-McCaffrey\)\]\)\. 38 documents in \d+ clusters \(of one text or"
-        rf" template\); task version {version}; fingerprint of the rows [0-9a-f]{{12}};"
+        rf" template\); task version {scorer(TASK).version}; fingerprint of the rows [0-9a-f]{{12}};"
         rf" few-shot examples 0; chat template yes; token limit {limit}; lm-eval [\d.a-z]+;"
         r" answers seen to be cut off: unknown; lm-eval-temporal-tasks .+\.",
-        line,
+        text.splitlines()[0],
     )
     entries = re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE)
     assert entries == ["fatemi2024test", "lm_eval_temporal_tasks"]
 
 
-def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(printed):
+def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(call_score):
     tasks = ("tcp_long", "timebench_tracie", "tot_semantic")
     paths = [EXAMPLES / "responses" / "careful" / f"{task}.jsonl" for task in tasks]
-    text = printed(*(f"careful={path}" for path in paths), "--cite")
+    _, text, _ = call_score(*(f"careful={path}" for path in paths), "--cite")
     lines = [x.partition(" (")[0] for x in text.splitlines() if x.startswith("careful")]
     titles = ("TCP", "TimeBench", "Test of Time")
     assert lines == [f"careful on {title}" for title in titles]
@@ -203,19 +190,17 @@ def test_pass_at_k_has_the_interval_of_statsmodels(agreeing, tmp_path):
 
 def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
     """By the method of variance estimates recovery, from the board's own rows."""
-    path = tmp_path / "board.json"
-    run = str(EXAMPLES / "responses" / "careful")
+    path, run = tmp_path / "board.json", str(EXAMPLES / "responses" / "careful")
     assert main(["leaderboard", run, *PACK, "--json", str(path)]) == 0
     rows = {row["scope"]: row for row in json.loads(path.read_text()) if not row["by"]}
     parts = [rows[name] for name in ("tcp", "tot", "timebench")]
     for rule in ("published", "flexible"):
         mean = sum(part[rule] for part in parts) / 3
-        low, high = (
-            sum((x[rule] - x[f"{rule}_{end}"]) ** 2 for x in parts) ** 0.5 / 3
-            for end in ("low", "high")
-        )
-        cells = [rows["mean"][name] for name in (rule, f"{rule}_low", f"{rule}_high")]
-        assert cells == pytest.approx((mean, mean - low, mean + high), abs=1e-7)
+        assert rows["mean"][rule] == pytest.approx(mean, abs=1e-7)
+        for end, sign in (("low", -1), ("high", 1)):
+            reach = sum((x[rule] - x[f"{rule}_{end}"]) ** 2 for x in parts) ** 0.5 / 3
+            expected = pytest.approx(mean + sign * reach, abs=1e-7)
+            assert rows["mean"][f"{rule}_{end}"] == expected
 
 
 @pytest.mark.parametrize(
