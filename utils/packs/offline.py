@@ -40,7 +40,6 @@ dataset_kwargs:
 """
 # What the files of families are, beside compiled ones.
 COPIED = re.compile(r".*(\.py|\.md|\.jsonl?|yaml)")
-README = "README.md"
 README_TEXT = """\
 # Offline pack of temporal reasoning tasks
 
@@ -51,13 +50,9 @@ Made by `temporal-eval`. It needs no network. In this folder:
 From elsewhere, give `--include_path` the path of this folder.
 It can be carried anywhere.
 
-Tasks: {tasks}, and the groups whose tasks
-are all here. `manifest.json` has the SHA-256 of each file; a run compares those
-of the data, `temporal-eval offline DIR --check` all.
-
-| data | rows | fingerprint | upstream | its licence | given as |
-|---|--:|---|---|---|---|
-{rows}
+`manifest.json` has the tasks of each data file, its upstream, licence and fingerprint, and
+the SHA-256 of each file; a run compares those of the data, `temporal-eval offline DIR
+--check` all.
 """
 COMMAND = "lm_eval --model dummy --include_path {folder} --tasks {tasks}"
 
@@ -124,11 +119,10 @@ def make(
         manifest = Manifest.of(folder)
         content_by_file = _task_files(manifest, sources)
         data_files = {f"data/{source.file}" for source in sources}
-        manifest.begin({*content_by_file, README, *data_files})
+        manifest.begin(data_files | content_by_file.keys())
         for source_number, source in enumerate(sources, 1):
             summary = _add_data(manifest, source, allow_partial)
             say(f"[{source_number}/{len(sources)}] {source.file}: {summary}")
-        content_by_file[README] = _readme(manifest)
         for file, content in content_by_file.items():
             manifest.write(file, [content])
         if faults := _differences(manifest):
@@ -180,7 +174,7 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
 
 
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
-    """Return name -> content of the pack's files but data and README.
+    """Return name -> content of the pack's files but data.
 
     ToolError for a task of another version, and for rows of another request.
     """
@@ -199,7 +193,9 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     if unknown_tasks := sorted(file_by_task.keys() - task_files().keys()):
         fault = f"this version has no task {unknown_tasks[0]}; make a new pack"
         raise ToolError(f"{manifest.folder}: {fault} in another folder")
-    content_by_file = {LOADER.name: LOADER.read_bytes()}
+    command = COMMAND.format(folder=".", tasks=min(file_by_task))
+    readme_bytes = README_TEXT.format(command=command).encode()
+    content_by_file = {LOADER.name: LOADER.read_bytes(), "README.md": readme_bytes}
     for name, (yaml_path, config, _) in task_files().items():
         if name in file_by_task:
             stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
@@ -226,20 +222,6 @@ def _copies(families: set[str]) -> dict[str, bytes]:
                 text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
             content_by_file[name] = text.encode()
     return content_by_file
-
-
-def _readme(manifest: Manifest) -> bytes:
-    """Return the README of a pack: its command, its tasks, and a table of its data."""
-    table_rows = [
-        f"| `data/{file}` | {entry['rows']} | `{entry['fingerprint']}` |"
-        f" {entry['upstream']} | {entry['upstream_licence']} | {entry['given_as']} |"
-        for file, entry in sorted(manifest.data.items())
-    ]
-    return README_TEXT.format(
-        command=COMMAND.format(folder=".", tasks=min(manifest.tasks)),
-        tasks=", ".join(f"`{task}`" for task in sorted(manifest.tasks)),
-        rows="\n".join(table_rows),
-    ).encode()
 
 
 def check(folder: Path) -> list[str]:
