@@ -134,7 +134,7 @@ def test_every_generator_has_a_task_that_says_its_version():
     for task in FRESH:
         version = find_generator(generator_of(task)).VERSION
         assert configuration(task)["metadata"]["gen_version"] == version
-        assert scorer(task).version == 2.2  # of prompts and rule, as of the group
+        assert scorer(task).version == 2.3  # of prompts and rule, as of the group
 
 
 @pytest.mark.parametrize("task", FRESH)
@@ -170,7 +170,7 @@ def test_scores_are_those_of_the_rule_by_common_names(task):
 
 
 def test_a_run_says_its_rows_and_scores_by_level(caplog):
-    metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "3"}
+    metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "4"}
     settings = {"include_defaults": False, "metadata": metadata}
     manager = TaskManager(include_path=str(PACK), **settings)
     with caplog.at_level(logging.INFO, logger="lm_eval"):
@@ -226,7 +226,7 @@ def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
 
 
 def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack, monkeypatch):
-    request = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "3"}
+    request = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "4"}
     request |= {"gen_knobs": {}}
     for entry in manifest_of(fresh_pack)["data"].values():
         assert (entry["generated"], entry["given_as"]) == (request, "generated")

@@ -10,11 +10,12 @@ from statistics import mean
 
 import pytest
 
+from lm_eval_tasks.fresh.generators import _clocks as clocks
 from lm_eval_tasks.fresh.utils import find_generator, generate_row, rows
 from tests.solvers.labels import AGREE, check, read
 from tests.solvers.tcp import read_project, solve_row
 from tests.solvers.third.timexnli import solve as solve_pair
-from tests.solvers.third.tot_arithmetic import KINDS
+from tests.solvers.third.tot_arithmetic import KINDS, relatives
 from tests.solvers.third.tot_semantic import solve as solve_entities
 from utils.core.documents import documents_of
 
@@ -181,7 +182,7 @@ def test_a_level_has_a_description_more_and_little_more_text():
 def test_timelines_are_of_several_lengths_at_every_level():
     turn, kinds = semantic.QUESTION_TYPES.index("timeline"), 8
     for level in range(1, 9):
-        places = range(turn, 12 * kinds, kinds)
+        places = range(turn, 24 * kinds, kinds)
         drawn = [generate_row("tot_semantic", 14, level, place) for place in places]
         assert {x["question_type"] for x in drawn} == {"timeline"}
         assert len({x["label"].count(",") for x in drawn}) >= 3
@@ -279,6 +280,11 @@ def test_a_birthday_and_a_year_settle_an_age_or_not_in_the_same_words():
             wordings.add(("unansw" in row["label"], *sorted(words.split(". "))))
     first, second = wordings
     assert first[0] != second[0] and first[1:] == second[1:]
+    for rng in map(
+        Random, range(4000)
+    ):  # one in 1,500 is asked on a day near the birthday
+        problem = clocks.age(rng, 1)
+        assert relatives(problem.text) == problem.answer
 
 
 # -------------------------------------------------------------------------------- tcp

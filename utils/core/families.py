@@ -27,7 +27,7 @@ HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 # What versions before 2.0 call a metric, and what it is called since.
 RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
 # Versions that have one another's prompts and documents: their runs differ in no answer.
-SAME_PROMPTS = {"1.1", "2.0", "2.1", "2.2"}
+SAME_PROMPTS = {"1.1", "2.0", "2.1", "2.2", "2.3"}
 _SEE = "see 'Add a task' in CONTRIBUTING.md"
 
 

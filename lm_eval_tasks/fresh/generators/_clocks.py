@@ -535,10 +535,11 @@ def age(rng: random.Random, level: int) -> a.Problem:
     names = a.names(rng, level + 1 + level // 2)
     chain_names, side_names = names[:level], names[level:]
     first_birth = a.date_of(rng, 1880, 1970)
-    birth_dates = {names[0]: first_birth.replace(day=min(first_birth.day, 28))}
+    first_birth = first_birth.replace(day=min(first_birth.day, 28))  # in every month
     is_answerable = rng.random() < 2 / 3
     vague_name = rng.choice(side_names if is_answerable else chain_names[1:] or [""])
-    facts = [f"{names[0]} was born on {a.in_words(birth_dates[names[0]], False)}"]
+    birth_dates = {names[0]: first_birth}
+    facts = [f"{names[0]} was born on {a.in_words(first_birth, False)}"]
     if level == 1:
         birthday_text = f"{first_birth.day} {a.MONTHS[first_birth.month - 1]}"
         facts = [f"The birthday of {names[0]} is on {birthday_text}"]
@@ -560,11 +561,10 @@ def age(rng: random.Random, level: int) -> a.Problem:
     rng.shuffle(facts)
     birth_years = [birth_date.year for birth_date in birth_dates.values()]
     today = a.date_of(rng, max(birth_years) + 1, min(min(birth_years) + 100, 2025))
-    asked_name = chain_names[-1]
-    asked_age = _full_years(birth_dates[asked_name], today)
+    asked_age = _full_years(birth_dates[chain_names[-1]], today)
     answer = {"answer": asked_age if is_answerable else "unanswerable"}
     text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
-    return a.problem("age", answer, name=asked_name, **text_slots)
+    return a.problem("age", answer, name=chain_names[-1], **text_slots)
 
 
 MULTI_OP = (average, at_the_same_pace, next_time, clock_time)

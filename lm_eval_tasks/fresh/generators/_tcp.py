@@ -17,7 +17,7 @@ from typing import NamedTuple
 from . import _arithmetic as words
 
 
-VERSION = "3"
+VERSION = "4"
 BOUNDS = {"steps": (1, 12), "people": (1, 26), "binding": (0, 3), "pause": (1, 9)}
 # Those of ten rows, or of ten people.
 BOUNDS |= dict.fromkeys(("misleading", "rests", "breaks"), (0, 10))

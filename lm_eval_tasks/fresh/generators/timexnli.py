@@ -22,7 +22,7 @@ from typing import NamedTuple
 from . import _arithmetic as words
 
 
-VERSION = "3"
+VERSION = "4"
 HIGHEST = 100
 BOUNDS = {"gap": (1, 100)}
 # The turns of the labels, in about the shares of the public set: 43, 34 and 23 %.

@@ -18,7 +18,7 @@ from . import _clocks as clocks, _spans as spans
 from ._arithmetic import Knobs, Problem
 
 
-VERSION = "3"
+VERSION = "4"
 HIGHEST = 100
 BOUNDS = {"steps": (1, HIGHEST)}
 Kind = Callable[[random.Random, int], Problem | None]
