@@ -15,15 +15,20 @@ TASKS = ["tcp_long", "tot_arithmetic", "timebench_menatqa_scope"]
 GOOD = {"task": "tcp_long", "doc_id": 0, "response": "\\boxed{2020-01-01}"}
 
 
+def recorded(task: str, model: str = "careful") -> list[tuple[dict, str]]:
+    """Return the documents of a task of the examples, each with a model's response."""
+    lines = read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl")
+    docs = documents(task, EXAMPLES)
+    return [(docs[line["doc_id"]], line["response"]) for line in lines]
+
+
 def answers(count: int, first_id: int = 0) -> list[dict]:
     """Return lines with recorded answers to several tasks; each has an id of its own."""
-    recorded = [
-        {"task": task, "doc": documents(task, EXAMPLES)[line["doc_id"]], **line}
-        for task in TASKS
-        for line in read_jsonl(EXAMPLES / "responses" / "careful" / f"{task}.jsonl")
+    rows = cycle((task, *pair) for task in TASKS for pair in recorded(task))
+    return [
+        {"task": task, "doc": doc, "doc_id": doc_id, "response": response}
+        for doc_id, (task, doc, response) in enumerate(islice(rows, count), first_id)
     ]
-    rows = islice(cycle(recorded), count)
-    return [row | {"doc_id": i} for i, row in enumerate(rows, first_id)]
 
 
 def write(path: Path, *lines: dict | str | bytes) -> Path:

@@ -8,20 +8,19 @@ import json
 import shutil
 from datetime import datetime, timedelta
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import pytest
 import yaml
 
-from tests.answers import write
+from tests.answers import recorded, write
 from tests.conftest import EXAMPLES, TASKS
 from utils import reward
 from utils.adapters import metrics
 from utils.adapters.rewards import messages
 from utils.core.documents import documents
 from utils.core.families import leaf_tasks, prompt, scorer
-from utils.core.files import read_jsonl
 from utils.stats import estimate_score
 
 
@@ -30,14 +29,10 @@ MODELS = sorted(path.name for path in (EXAMPLES / "responses").iterdir())
 
 
 @cache
-def recorded(task: str) -> list[tuple[dict, str, dict]]:
+def scored(task: str) -> list[tuple[dict, str, dict]]:
     """Return (document, response, scores) of the three models' answers to a task."""
-    answers, score = [], scorer(task).process_results
-    for model in MODELS:
-        for line in read_jsonl(EXAMPLES / "responses" / model / f"{task}.jsonl"):
-            doc, response = documents(task, EXAMPLES)[line["doc_id"]], line["response"]
-            answers.append((doc, response, score(doc, [response])))
-    return answers
+    score, pairs = scorer(task).process_results, (recorded(task, x) for x in MODELS)
+    return [(doc, text, score(doc, [text])) for doc, text in chain(*pairs)]
 
 
 ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
@@ -130,7 +125,7 @@ def test_a_fresh_dataset_is_what_reasoning_gym_documents(gym, task):
         score = gym.get_score_answer_fn(told["source_dataset"])
         assert score(item["answer"], item) == 1
     base = scorer(task).base
-    for doc, response, scores in recorded(base):  # are scored as we do
+    for doc, response, scores in scored(base):  # are scored as we do
         score = data.score_answer(response, {"metadata": {"doc": doc | {"level": 1}}})
         assert score == scores[reward(base).metric]
 
@@ -171,10 +166,8 @@ def inspected(task: str, model: str, epochs: int = 1):
     import inspect_ai
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-    path = EXAMPLES / "responses" / model / f"{task}.jsonl"
-    said = {line["doc_id"]: line["response"] for line in read_jsonl(path)}
-    docs = enumerate(documents(task, EXAMPLES))
-    answers = {messages(task, doc)[-1]["content"]: said[n] for n, doc in docs}
+    pairs = recorded(task, model)
+    answers = {messages(task, doc)[-1]["content"]: text for doc, text in pairs}
 
     def answer(asked, tools, choice, config) -> ModelOutput:
         assert config.temperature == 0
@@ -269,7 +262,7 @@ def rewarded(task, response: str) -> tuple[float, dict[str, float]]:
 @pytest.mark.parametrize("task", ANSWERED)
 def test_verifiers_scores_recorded_answers_as_we_do(task):
     tasks = list(taskset(pack_task=task, include_path=Path(EXAMPLES)))
-    for place, (doc, response, scores) in enumerate(recorded(task)):
+    for place, (doc, response, scores) in enumerate(scored(task)):
         asked = tasks[place % len(tasks)]
         assert asked.data.doc == doc
         told = {"system": asked.data.system_prompt, "user": asked.data.prompt}

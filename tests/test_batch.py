@@ -7,24 +7,17 @@ import pandas
 import pyarrow
 import pytest
 
+from tests.answers import recorded
 from tests.conftest import EXAMPLES, ROOT
 from utils import score_batch
 from utils.core.documents import documents
 from utils.core.families import scorer
-from utils.core.files import read_jsonl
 
 
-ADDED = (
-    *("scores", "published", "flexible", "extracted", "reason"),
-    *("published_answer", "flexible_answer", "error"),
-)
-
-
-ROWS = [
-    (path.stem, documents(path.stem, EXAMPLES)[line["doc_id"]], line["response"])
-    for path in sorted((EXAMPLES / "responses" / "careful").glob("*.jsonl"))
-    for line in read_jsonl(path)
-]
+ADDED = ["scores", "published", "flexible", "extracted", "reason"]
+ADDED += ["published_answer", "flexible_answer", "error"]
+ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
+ROWS = [(task, *pair) for task in ANSWERED for pair in recorded(task)]
 TASKS, DOCS, RESPONSES = map(list, zip(*ROWS))
 GOOD = {"task": TASKS, "doc": [*map(json.dumps, DOCS)], "response": RESPONSES}
 # Good rows first: engines take the type of a column from the first batch that they see.

@@ -29,7 +29,7 @@ REASONS = {
 }
 
 
-def test_scores_and_the_reason_are_those_of_the_explanation(explained):
+def test_scores_reason_and_spans_are_those_of_the_explanation(explained):
     words = list(scorer(explained[0][0].task).utils.REASONS)
     assert words == [word for word in REASONS if word in words]  # of all families alike
     assert {verdict.reason for _, verdict in explained} == {*words}
@@ -43,10 +43,6 @@ def test_scores_and_the_reason_are_those_of_the_explanation(explained):
         if verdict.reason in ("no_answer", "cut_off", "unreadable"):
             assert verdict.value is None, case.place
         assert verdict.reason != "no_answer" or verdict.flexible is None, case.place
-
-
-def test_spans_show_what_was_read_where_it_stands(explained):
-    for case, verdict in explained:
         for extracted, span in (verdict[2:4], verdict[4:6]):
             assert (extracted is None) == (span is None), case.place
             if span:

@@ -19,7 +19,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.files import read_jsonl
 from utils.harness.replay import join
-from utils.verdicts.answers import Answer, custom_id
+from utils.verdicts.answers import Answer
 
 
 # A group, a task with an instruction of its own, and two kinds of answers.
@@ -181,17 +181,6 @@ def test_export_sends_what_the_model_of_the_harness_sends(
     assert sent == Counter(asked(requests))
 
 
-def test_separate_task_gives_its_instruction_as_system_message(live):
-    task = "tot_arithmetic_separate"
-    separate = [x for x in live.requests if x["custom_id"].startswith(f"{task}:")]
-    for doc_id, (request, doc) in enumerate(zip(separate, documents(task, EXAMPLES))):
-        assert request["custom_id"] == custom_id(task, doc_id, doc)
-        system, question = request["body"]["messages"]
-        assert system["role"] == "system" and question["role"] == "user"
-        assert doc["instruction"].strip() in system["content"]
-        assert question["content"].endswith(doc["question_wo_instruct"])
-
-
 def test_answers_by_document_alone_are_joined_in_any_order_and_copies_take_one_each():
     docs = documents("tcp_long", EXAMPLES)
     docs = [*docs, docs[0]]  # a row that is there twice
@@ -247,57 +236,46 @@ PLAIN = {"task": "tcp_long", "doc_id": 0, "response": "x"}
 ONE = ["--limit", "1"]
 RECORDED = read_jsonl(EXAMPLES / "responses" / "careful" / "tcp_long.jsonl")
 OTHER = {"dialogue": ["?"], "question": "?", "answer": "?"}
-NOT_ASKED = (
-    "line 4: answers document {} of {}, or a version of it, that is not asked; use"
-)
+TASK, OUT = ["--tasks", "tcp_long"], ["--output_path", "output"]
+NOT_ASKED = "line 4: answers document {} of {}, or a version of it, that is not asked; "
+
+
+def altered(**cells: object) -> list[dict]:
+    """Return the recorded answers, one of them with other cells."""
+    return [*RECORDED[:3], RECORDED[3] | cells, *RECORDED[4:]]
 
 
 @pytest.mark.parametrize(
-    ("cells", "fault"),
+    ("lines", "options", "said"),
     [
-        ({"doc_hash": "0" * 16}, NOT_ASKED.format(3, "tcp_long")),
-        ({"doc": OTHER}, NOT_ASKED.format(3, "tcp_long")),
-        ({"doc_id": 8}, NOT_ASKED.format(8, "tcp_long")),
-        ({"doc_id": None, "doc": OTHER}, NOT_ASKED.format(None, "tcp_long")),
-        ({"task": "tcp_short"}, NOT_ASKED.format(3, "tcp_short")),
-        ({"doc_id": 1}, "line 4: is a second answer to document 1 of tcp_long, after answers.jsonl, line 2; keep one"),
-        (None, "tcp_long: 1 documents have no answer, the first of them document 3; give "),
+        (altered(doc_hash="0" * 16), TASK, NOT_ASKED.format(3, "tcp_long")),
+        (altered(doc=OTHER), TASK, NOT_ASKED.format(3, "tcp_long")),
+        (altered(doc=documents("tcp_long", EXAMPLES)[4]), TASK, NOT_ASKED.format(3, "tcp_long")),
+        (altered(doc_id=8), TASK, NOT_ASKED.format(8, "tcp_long")),
+        (altered(doc_id=None, doc=OTHER), TASK, NOT_ASKED.format(None, "tcp_long")),
+        (altered(task="tcp_short"), TASK, NOT_ASKED.format(3, "tcp_short")),
+        (altered(doc_id=1), TASK, "line 4: is a second answer to document 1 of tcp_long, after answers.jsonl, line 2; keep one"),
+        (RECORDED[1:], TASK, "tcp_long: 1 documents have no answer, the first of them document 0; give "),
+        ([OUTPUT], [], "line 1: answers chat messages; add --apply_chat_template"),
+        ([TEXT], ["--apply_chat_template"], "line 1: answers a text; leave out --apply_"),
+        ([PLAIN | {"response": 1}], [], "line 1: 'response' is a int, not"),
+        ([PLAIN | {"doc": {}}], [], "line 1: its document is not one of tcp_long"),
+        ([PLAIN | {"response": "half \ud83d"}], OUT, "line 1: holds half a character (a lone surrogate), which the harness cannot"),
+        ([PLAIN], ["--include_path", "away"], "'away' is not a folder; name another"),
+        ([PLAIN], ["--fewshot_as_multiturn"], "`apply_chat_template` must be set"),
+        ([PLAIN], ["--model", ".."], "--model ..: is not the name of a folder; change it"),
+        ([PLAIN], ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),
+        ([PLAIN], [*ONE, *OUT, "--model", "x" * 300], "output: the harness cannot write its files to"),
+        ([PLAIN], ["--limit", "0"], "argument --limit: '0' is not a number above 0"),
+        ([PLAIN], ["--tasks", ","], "argument --tasks: ',' names no task, or one twice"),
     ],
 )  # fmt: skip
-def test_answers_and_documents_that_do_not_match_end_the_run(
-    cells, fault, tmp_path, capsys, monkeypatch
-):
+def test_replay_ends_in_one_line(lines, options, said, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    lines = [*RECORDED[:3], *([RECORDED[3] | cells] if cells else []), *RECORDED[4:]]
     write(tmp_path / "answers.jsonl", *lines)
-    assert main(["replay", "answers.jsonl", *PACK, "--tasks", "tcp_long"]) == 1
-    assert fault in capsys.readouterr().err.splitlines()[-1]
-
-
-@pytest.mark.parametrize(
-    ("line", "options", "said"),
-    [
-        (OUTPUT, [], "line 1: answers chat messages; add --apply_chat_template"),
-        (TEXT, ["--apply_chat_template"], "line 1: answers a text; leave out --apply_"),
-        ({**PLAIN, "response": 1}, [], "line 1: 'response' is a int, not"),
-        ({**PLAIN, "doc": {}}, [], "line 1: its document is not one of tcp_long"),
-        ({**PLAIN, "response": "half \ud83d"}, ["--output_path", "output"], "line 1: holds half a character (a lone surrogate), which the harness cannot"),
-        (PLAIN, ["--include_path", "away"], "'away' is not a folder; name another"),
-        (PLAIN, ["--fewshot_as_multiturn"], "`apply_chat_template` must be set"),
-        (PLAIN, ["--model", ".."], "--model ..: is not the name of a folder; change it"),
-        (PLAIN, ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),
-        (PLAIN, [*ONE, "--output_path", "output", "--model", "x" * 300], "output: the harness cannot write its files to"),
-        (PLAIN, ["--limit", "0"], "argument --limit: '0' is not a number above 0"),
-        (PLAIN, ["--tasks", ","], "argument --tasks: ',' names no task, or one twice"),
-    ],
-)  # fmt: skip
-def test_replay_ends_in_one_line(line, options, said, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "answers.jsonl", line)
     assert main(["replay", "answers.jsonl", *PACK, *options]) in (1, 2)
     assert said in capsys.readouterr().err.splitlines()[-1]
-    assert not list(tmp_path.rglob("results_*"))
-    assert not list(tmp_path.rglob("samples_*"))
+    assert not [*tmp_path.rglob("results_*"), *tmp_path.rglob("samples_*")]
 
 
 def test_a_place_that_cannot_be_written_is_said_before_the_work(tmp_path, capsys):
