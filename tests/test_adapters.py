@@ -68,9 +68,7 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
     assert (status, "is of one model, but there are 2 runs" in said) == (1, True)
 
 
-def test_a_log_of_the_next_harness_is_scored_as_today_s(
-    dummy_run, call_score, tmp_path
-):
+def test_a_log_of_the_next_harness_scores_as_today_s(dummy_run, call_score, tmp_path):
     results, printed = tmp_path / "results.yaml", []
     for is_next in (False, True):
         folder = tmp_path / f"{is_next}"

@@ -25,47 +25,38 @@ LONDON = [
     ' "Response without opening curly brackets...", "answer": "2005-04-07"}',
 ]
 LABELS = ['{"unordered_list": ["London"]}', "{'answer': '2005-04-07'}"]
-MONTHS = [f"Four years on. {MARKER} Aug, 1987.", f"{MARKER} January 2020."]
 CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
 NAMES = ["Cardiff City", "unanswerable"]
 TIMEDIAL = "B. No more than ten minutes && C. No more than five minutes"
 LETTERS = [TIMEDIAL, "B, C", "B C", "BC", "B && C", ["B", "C"]]
-LONG, SINGLE = {"subset": "tcp_long"}, {"return_average": False}
+LONG, SINGLE, FLEXIBLE = (
+    {"subset": "tcp_long"},
+    {"return_average": False},
+    {"flexible": True},
+)
+BOX, DAY, MONTHS = ["\\boxed{2012-11-05}"], ["2012-11-05"], ["Aug, 1987"]
 EXAMPLES = [  # predictions, references, card and options, what is returned
     (THREE, MOMENTS, {"subset": THREE_SUBSETS}, {"accuracy": 0.6666666666666666}),
     (tuple(THREE), tuple(MOMENTS), {"subset": tuple(THREE_SUBSETS)} | SINGLE, {"accuracy": [1, 0, 1]}),
     (LONDON, LABELS, {"subset": "arithmetic"} | SINGLE, {"accuracy": [True, False]}),
     (BOTH, ["0", "1985"], {"subset": "semantic"} | SINGLE, {"accuracy": [False, True]}),
-    (MONTHS, ["Aug, 1987", "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),
+    ([f"Four years on. {MARKER} Aug, 1987.", f"{MARKER} January 2020."], [*MONTHS, "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),
     (CLUBS, NAMES, {"task": "MenatQA"}, {"exact_match": [1.0, 1.0], "f1": [1.0, 1.0]}),
     ([f"{MARKER} B, C.", *[f"{MARKER} C, B"] * 5], LETTERS, {"task": "TimeDial"}, {"exact_match": [1] * 6, "f1": [1.0] * 6}),
-    (
-        *([f"{MARKER} B, C", f"{MARKER} A"], ["B, C", "A, D"]),
-        {"task": "TimeDial", "return_average": True},
-        {"exact_match": 0.5, "f1": (1 + 2 / 3) / 2},
-    ),
+    ([f"{MARKER} B, C", f"{MARKER} A"], ["B, C", "A, D"], {"task": "TimeDial", "return_average": True}, {"exact_match": 0.5, "f1": (1 + 2 / 3) / 2}),
     # The flexible score beside the card's.
-    (
-        ["\\boxed{\\text{5 Nov 2012}}", "\\boxed{2012-11-06}"],
-        *(["2012-11-05"] * 2, {"subset": "tcp_long", "flexible": True} | SINGLE),
-        {"accuracy": [0, 0], "accuracy_flexible": [1, 0]},
-    ),
-    (
-        *([f"{MARKER} **August 1987**"], ["Aug, 1987"], {"task": "Date Arithmetic", "flexible": True}),
-        {"exact_match": [0], "score_flexible": [1]},
-    ),
+    (["\\boxed{\\text{5 Nov 2012}}"], DAY, LONG | SINGLE | FLEXIBLE, {"accuracy": [0], "accuracy_flexible": [1]}),
+    ([f"{MARKER} **August 1987**"], MONTHS, {"task": "Date Arithmetic"} | FLEXIBLE, {"exact_match": [0], "score_flexible": [1]}),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("predictions", "references", "options", "expected"), EXAMPLES)
-def test_examples_of_the_cards_return_what_the_cards_print(
-    predictions, references, options, expected
-):
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_of_the_cards_return_what_the_cards_print(example):
+    predictions, references, options, expected = example
     found = compute(predictions, references, **options)
     assert repr(found) == repr(expected)  # 1 is not True, and 1.0 is neither
 
 
-BOX, DAY = ["\\boxed{2012-11-05}"], ["2012-11-05"]
 ERRORS = [
     ([], [], LONG, "predictions is empty"),
     ("abc", DAY, LONG, "predictions is a str; give a list"),
@@ -82,10 +73,9 @@ ERRORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("predictions", "references", "options", "message"), ERRORS)
-def test_what_cannot_be_computed_is_a_value_error_that_says_which(
-    predictions, references, options, message
-):
+@pytest.mark.parametrize("example", ERRORS)
+def test_what_cannot_be_computed_is_a_value_error_that_says_which(example):
+    predictions, references, options, message = example
     with pytest.raises(ValueError) as raised:
         compute(predictions, references, **options)
     pattern = ".*".join(map(re.escape, message.split(".*")))

@@ -39,9 +39,7 @@ CONTRACT = [
 
 
 @pytest.mark.parametrize("name", CONTRACT)
-def test_what_a_family_lacks_is_one_line_with_its_file(
-    name, monkeypatch, call_score, request
-):
+def test_what_a_family_lacks_is_one_line(name, monkeypatch, call_score, request):
     monkeypatch.delattr(tcp, name)
     scorer.cache_clear()
     request.addfinalizer(scorer.cache_clear)

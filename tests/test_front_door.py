@@ -23,17 +23,15 @@ EXAMPLES = re.compile(r"^Examples?\b[^\n]*:\n\n((?:    .*\n|\n)+)", re.MULTILINE
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_the_help_of_a_tool_has_an_example_that_runs_as_written(
+def test_the_example_in_a_tool_s_help_runs_as_written(
     tool, tmp_path, monkeypatch, capsys
 ):
-    for name in ("lm_eval_tasks", "examples"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     monkeypatch.chdir(tmp_path)
+    for name in ("lm_eval_tasks", "examples"):
+        shutil.copytree(ROOT / name, name, ignore=shutil.ignore_patterns("__pycache__"))
     assert main([tool, "--help"]) == 0
-    found = EXAMPLES.findall(capsys.readouterr().out)
-    lines = "\n".join(found).replace("\\\n", "").splitlines()
-    commands = [shlex.split(line, comments=True) for line in lines]
+    examples = "\n".join(EXAMPLES.findall(capsys.readouterr().out)).replace("\\\n", "")
+    commands = [shlex.split(line, comments=True) for line in examples.splitlines()]
     tools = [words[1:] for words in commands if words[:1] == ["temporal-eval"]]
     assert tool in [words[0] for words in tools]
     for words in tools:
@@ -47,18 +45,13 @@ UNREAD = [
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
     ("offline", "the following arguments are required: "),
     ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),
-    (
-        "leaderboard a.jsonl --csv z --json x/../z",
-        "two of --html, --csv and --json name",
-    ),
+    ("leaderboard a.jsonl --csv z --json x/../z", "two of --html, --csv and --js"),
     ("generate --gen-seed 1 ''", "is empty; name a file or folder"),
 ]
 
 
 @pytest.mark.parametrize(("command", "said"), UNREAD)
-def test_a_command_line_that_cannot_be_read_is_one_line_and_status_2(
-    command, said, capsys
-):
+def test_an_unreadable_command_line_is_one_line_and_status_2(command, said, capsys):
     assert main(shlex.split(command)) == 2
     printed, line = capsys.readouterr()
     program, _, message = line.partition(": ")
