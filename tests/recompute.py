@@ -255,16 +255,11 @@ def check(printed: list[dict], expected: list[dict]) -> int:
     return figures
 
 
-def recompute(runs: list[dict], scores: list[dict], comparisons=(), k=None) -> int:
-    """Return how many figures of both tools agree with those of the tables.
-
-    `scores` and `comparisons` are what `score` and `compare --detail` print as JSON.
-    """
+def recompute(runs: list[dict], scores: list[dict], *comparisons, k=None) -> int:
+    """Return how many figures agree, of what `score` prints, and each call of `compare`."""
     names = [*dict.fromkeys(row["run"] for row in scores)]
     expected = [expected_row(row, runs[names.index(row["run"])], k) for row in scores]
     figures = check(scores, expected)
-    while comparisons:  # sentences and tables are families of tests of their own
-        size = comparisons[0]["tests"]
-        rows, comparisons = comparisons[:size], comparisons[size:]
+    for rows in comparisons:
         figures += check(rows, [*expected_comparisons(rows, runs)])
     return figures

@@ -188,10 +188,7 @@ def test_the_name_of_a_run_is_escaped(tmp_path, capsys, form):
     text = capsys.readouterr().out
     text.encode("utf-8")
     assert len(text) < 20_000
-    if form == "markdown":
-        assert all(x.isprintable() or x == "\n" for x in text)
-        tables = [x.replace("\\|", "") for x in text.splitlines() if x.startswith("|")]
-        assert len({line.count("|") for line in tables}) == 1
+    assert form != "markdown" or text.replace("\n", "").isprintable()
 
 
 def test_runs_over_different_documents_are_refused_by_name(compare):
@@ -264,7 +261,7 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
     assert not [*tmp_path.glob("x.*")]
 
 
-def test_answers_are_counted_and_each_table_names_its_tests(compare):
+def test_answers_are_counted_and_so_are_the_sentences(compare):
     a = [x | {"sample": n} for n in range(2) for x in lines(NONE, RIGHT)]
     a[0]["finish_reason"] = "length"
     for run in (a, b := [x | {"task": f"{TASK}_separate"} for x in a]):
@@ -272,6 +269,4 @@ def test_answers_are_counted_and_each_table_names_its_tests(compare):
     printed = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
     assert "a: 4 of 12 answers (33.3 %) were cut off by the token limit" in printed.err
-    text = " ".join(printed.out.split())
-    assert "at least one of the 4 sentences calls" in text
-    assert "For the 4 lines of the tables, adjusted apart" in text
+    assert "at least one of the 4 sentences calls" in " ".join(printed.out.split())

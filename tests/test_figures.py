@@ -158,7 +158,9 @@ def agreeing(capsys, tmp_path):
         arguments = [f"{name}={path}" for name, path in runs.items()]
         arguments += [*options, "--cache", str(cache), "--format", "json"]
         tools = [["score", *(["--k", str(k)] if k else [])]]
-        for tool in tools + [["compare", "--detail"]] * (len(runs) > 1):
+        if len(runs) > 1:
+            tools += [["compare"], ["compare", "--detail"]]
+        for tool in tools:
             assert main([*tool, *arguments]) == 0
             printed.append(json.loads(capsys.readouterr().out))
         heads = {x: json.loads((x / "run.json").read_text()) for x in cache.iterdir()}

@@ -47,17 +47,15 @@ _COLUMNS = "difference low high error freedom clusters design_effect p".split()
 _LEGEND = """\
 - Scores: published is by the benchmark's own rule (its metric card), flexible is the same for \
 the value in any form. An answer that is partly right may earn a part of the point.
-- Difference: the first-named run minus the second-named one, in percentage points; in \
-tables a - b.
+- Difference: the first-named run minus the second-named one, in percentage points.
 - 95 % interval: the likely range of the true difference, by this comparison alone. It is not \
 adjusted, so it may exclude 0 where no difference is shown.
 - p: a run is called better where p, adjusted for all tests (Holm's method), is below 0.05. So \
 the chance that at least one of the {} sentences calls a run better than an equally good one is \
-at most 5 %.{}
+at most 5 %.
 - Cluster: documents that share a text, a question or a template. They tell less than as many \
 independent ones.
 """
-_OF_TABLES = " For the {} lines of the tables, adjusted apart, it is again at most 5 %."
 
 # Task -> documents, each as the runs answered it, in the order of the runs.
 Matches = dict[str, list[tuple[Document, ...]]]
@@ -218,40 +216,18 @@ def sentence(row: dict) -> str:
     )
 
 
-def report(rows: list[dict], task_rows: list[dict]) -> str:
-    """Return the rows of `compare` in sentences, and those of tasks in a table a pair."""
-    lines = []
-    for runs_text, pair_rows in groupby(rows, key=_runs):
-        lines += [runs_text, ""]
-        sizes = itemgetter("scope", "n", "clusters")
-        for (scope_name, n, cluster_count), scope_rows in groupby(pair_rows, key=sizes):
-            lines.append(f"{scope_name}: {n:,} documents in {cluster_count:,} clusters")
+def report(rows: list[dict]) -> str:
+    """Return the rows of `compare` in sentences, two for each two runs and scope."""
+    lines, of_scope = [], itemgetter("scope", "n", "clusters")
+    for runs, pair_rows in groupby(rows, key=itemgetter("run_a", "run_b")):
+        lines += ["a: {}, b: {}".format(*map(escaped, runs)), ""]
+        for scope, scope_rows in groupby(pair_rows, key=of_scope):
+            lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
-        if table_rows := [_cells(row) for row in task_rows if _runs(row) == runs_text]:
-            lines.append(render(table_rows, "markdown"))
-    of_tables = _OF_TABLES.format(len(task_rows)) if task_rows else ""
-    for paragraph in _LEGEND.format(len(rows), of_tables).splitlines():
+    for paragraph in _LEGEND.format(len(rows)).splitlines():
         lines.append(textwrap.fill(paragraph, 94, subsequent_indent="  "))
     return "\n".join([*lines, ""])
-
-
-def _runs(row: dict) -> str:
-    """Return which runs the letters a and b of a row stand for."""
-    return f"a: {escaped(row['run_a'])}, b: {escaped(row['run_b'])}"
-
-
-def _cells(row: dict) -> dict:
-    """Return a row of `compare` as a table shows it: column -> cell."""
-    return {
-        "task": row["scope"],
-        **{column: row[column] for column in ("score", "n", "clusters")},
-        **{letter: f"{percent(row[letter])} %" for letter in "ab"},
-        "a - b": points(row["difference"]),
-        "95 % interval": f"{points(row['low'])} to {points(row['high'])}",
-        "adjusted p": p_text(row["p_holm"]).removeprefix("= "),
-        "better": row["better"],
-    }
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -293,18 +269,15 @@ def _text(
     options: Namespace, matches: Matches, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return the comparisons in the format that the options ask for."""
-    run_names = [model.name for model in models]
-    rows = compare(matches, run_names, _scopes(matches, models[0].tasks))
-    task_rows = []
-    if options.detail:
-        task_rows = compare(matches, run_names, [*map(alone, matches)])
+    scopes = [*map(alone, matches)]
+    if not options.detail:
+        scopes = _scopes(matches, models[0].tasks)
+    rows = compare(matches, [model.name for model in models], scopes)
     if options.format != "markdown":
-        return render(rows + task_rows + recall_rows, options.format)
-    sections = [report(rows, task_rows)] if rows else []
-    sections += [
-        f"- {recall_sentence(row, escaped(row['run']))}\n" for row in recall_rows
-    ]
-    return "\n".join(sections)
+        return render(rows + recall_rows, options.format)
+    claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
+    sections = [report(rows)] if rows else []
+    return "\n".join([*sections, *(f"- {claim}\n" for claim in claims)])
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -313,7 +286,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     add = parser.add_argument
     add("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
     add("--common", action="store_true", help="leave out what one of the runs lacks")
-    add("--detail", action="store_true", help="print a table of the tasks, too")
+    add("--detail", action="store_true", help="compare single tasks, not benchmarks")
     answer_options(parser)
     add("--format", choices=FORMATS, default="markdown")
     return parser.parse_args(arguments)
