@@ -10,7 +10,6 @@ import pytest
 from tests.answers import recorded
 from tests.conftest import EXAMPLES, ROOT
 from utils import score_batch
-from utils.core.documents import documents
 from utils.core.families import scorer
 
 
@@ -118,7 +117,7 @@ def test_documents_may_be_objects_in_which_arrow_adds_nulls():
 
 
 def test_half_a_surrogate_pair_does_not_break_a_table():
-    doc = documents("tot_semantic", EXAMPLES)[0]
+    [doc, _], *_ = recorded("tot_semantic")
     rows = {"task": ["tot_semantic"], "response": ['{"answer": "\\ud800"}']}
     scored = score_batch(pyarrow.table(rows | {"doc": [json.dumps(doc)]}))
     assert scored["published_answer"].to_pylist() == ["\\ud800"]

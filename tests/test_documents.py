@@ -26,8 +26,7 @@ def documents(task: str, *rows: dict, file: str | None = None) -> list[dict]:
 
 MISSING, NOT_ITSELF = "missing, empty or not text", "not right as an answer to itself"
 NO_DICT, NO_MOMENT = "not a dict in JSON or Python", "not in the form YYYY-MM-DD"
-NO_ANSWER_EQUALS = ["{'answer': ' '}", "{'answer': None}", "{'answer': 1e999}"]
-NO_ANSWER_EQUALS += ["{'answer': True}", "{'explanation': 5}"]
+NO_EQUALS = [f"{{'answer': {x}}}" for x in ("' '", None, "1e999", True)]
 EACH_OPTION = '"yes" or "no" for each option, and once "yes"'
 BAD_CELLS = [
     ("tcp_long", "answer", "soon", NO_MOMENT),
@@ -38,8 +37,9 @@ BAD_CELLS = [
     ("tcp_long", "dialogue", [], MISSING),
     ("tot_semantic", "label", " ", MISSING),
     ("tot_arithmetic_separate", "question", "What is it.", "has no sentence on JSON"),
+    ("tot_arithmetic", "label", "{'explanation': 5}", NOT_ITSELF),
     *(("tot_arithmetic", "label", x, NO_DICT) for x in ("{'answer':", "[5]", "{}")),
-    *(("tot_arithmetic", "label", x, NOT_ITSELF) for x in NO_ANSWER_EQUALS),
+    *(("tot_arithmetic", "label", x, NOT_ITSELF) for x in NO_EQUALS),
     ("timebench_timeqa_explicit", "answer", ["the"], "not an answer with a word"),
     ("timebench_timeqa_explicit", "question", None, "not a text"),
     ("timebench_date_arithmetic", "answer", ["Aug"], "not a month and a year"),
@@ -68,10 +68,9 @@ FILES = [  # task, upstream's name, fault of an empty file, warning about anothe
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("task", "file", "fault", "warning"), FILES)
-def test_a_file_without_rows_is_named_and_an_unknown_one_is_a_warning(
-    caplog, task, file, fault, warning
-):
+@pytest.mark.parametrize("file_of_task", FILES)
+def test_no_rows_are_an_error_and_other_rows_are_a_warning(caplog, file_of_task):
+    task, file, fault, warning = file_of_task
     with pytest.raises(ValueError, match=f"^{re.escape(fault)}"):
         documents(task, file=file)
     empty_caches()  # a family logs a line once a run

@@ -10,21 +10,17 @@ from utils.core.families import configuration
 from utils.core.files import read_jsonl
 
 
+GREEDY = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 4096}
+
+
 @pytest.mark.parametrize("name", TASKS)
-def test_task_builds_with_its_own_decoding_prompts_and_good_examples(
-    offline_tasks, name
-):
+def test_a_task_has_its_own_decoding_prompts_and_good_examples(offline_tasks, name):
     assert configuration(name)["output_type"] == "generate_until"  # for `lm_eval ls`
     task = offline_tasks[name]
-    generation = task.config.generation_kwargs
-    assert (generation["until"], generation["do_sample"]) == ([], False)
-    assert generation["temperature"] == 0.0
-    assert generation["max_gen_toks"] >= 4096
-    assert float(task.VERSION) >= 1
+    assert task.config.generation_kwargs == GREEDY and float(task.VERSION) >= 1
     assert task.config.num_fewshot is None  # else the harness ignores the user's
     samples = list(task.fewshot_docs())
-    assert len(samples) >= 3
-    assert len(task.test_docs()) >= 8
+    assert len(samples) >= 3 and len(task.test_docs()) >= 8
     for doc in task.test_docs():
         for number in (0, 3):
             prompt = task.fewshot_context(doc, num_fewshot=number)
@@ -47,8 +43,7 @@ def test_offline_pack_has_every_name_of_the_pack():
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_writes_samples_and_the_means_of_their_scores(dummy_run, name):
-    (path,) = dummy_run.glob(f"samples_{name}_20*.jsonl")
-    samples = read_jsonl(path)
+    samples = read_jsonl(*dummy_run.glob(f"samples_{name}_20*.jsonl"))
     assert len(samples) >= 8
     assert {sample["extracted"] for sample in samples} == {0.0}
     results = json.loads(next(dummy_run.glob("results_*.json")).read_text())
@@ -62,7 +57,6 @@ def test_a_run_writes_samples_and_the_means_of_their_scores(dummy_run, name):
 def test_a_run_says_once_of_each_data_file_which_rows_it_has(dummy_run):
     log = (dummy_run.parent.parent / "log").read_text(encoding="utf-8").splitlines()
     said = [line.partition("] ")[2] for line in log if "fingerprint" in line]
-    files = list((EXAMPLES / "data").iterdir())
-    assert len(said) == len(set(said)) == len(files)
-    for path in files:
-        assert any(path.stem.removesuffix("_timebench") in line for line in said)
+    names = [x.stem.removesuffix("_timebench") for x in (EXAMPLES / "data").iterdir()]
+    assert len(said) == len({*said}) == len(names)
+    assert all(any(name in line for line in said) for name in names)

@@ -163,12 +163,10 @@ SENT = {
 }
 
 
-@pytest.mark.parametrize(("model", "options"), SENT.items())
-def test_export_sends_what_the_model_of_the_harness_sends(
-    model, options, tmp_path, monkeypatch
-):
+@pytest.mark.parametrize("model", SENT)
+def test_export_sends_what_the_harness_s_model_sends(model, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
-    arguments = ["tcp_long", *PACK, "--model", "gpt-5-x", *options]
+    arguments = ["tcp_long", *PACK, "--model", "gpt-5-x", *SENT[model]]
     requests = exported(tmp_path / "requests.jsonl", *arguments)
     with served(requests) as (url, sent):
         args = {"model": "gpt-5-x", "base_url": url, "tokenizer_backend": None}
@@ -176,7 +174,7 @@ def test_export_sends_what_the_model_of_the_harness_sends(
             *(model, args | {"max_retries": 1}, ["tcp_long"]),
             task_manager=load(["tcp_long"], EXAMPLES)[0],
             bootstrap_iters=0,
-            apply_chat_template="--apply_chat_template" in options,
+            apply_chat_template="chat" in model,
         )
     assert sent == Counter(asked(requests))
 
