@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,13 +39,11 @@ def run_python(
     *arguments: object, cwd: Path, **environment: str
 ) -> subprocess.CompletedProcess:
     """Run Python in `cwd`, with no network and no cache; return what it wrote."""
-    changes = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(cwd / "cache")} | environment
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(cwd / "cache")}
+    command = [sys.executable, *map(str, arguments)]
+    streams = {"capture_output": True, "text": True}
     return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ | changes,
-        capture_output=True,
-        text=True,
+        command, cwd=cwd, env=os.environ | offline | environment, **streams
     )
 
 
@@ -62,22 +59,15 @@ cli_evaluate()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def caches(tmp_path_factory) -> Iterator[None]:
+def caches(tmp_path_factory) -> None:
     """Keep the tables of tests out of the user's caches."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
-        yield
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("caches"))
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory, monkeypatch) -> None:
-    """Keep the tables of each test apart: no key knows what a test has patched."""
+def apart(tmp_path_factory, monkeypatch) -> None:
+    """Keep the tables of each test apart, and undo what the harness does to its logger."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
-
-
-@pytest.fixture(autouse=True)
-def lm_eval_logs_reach_caplog() -> None:
-    """Undo what a tool, or a run of the harness, does to the harness's logger."""
     logging.getLogger("lm_eval").propagate = True
     for name in ("lm_eval", "lm_eval.tasks"):
         logging.getLogger(name).setLevel(logging.NOTSET)
@@ -95,10 +85,11 @@ def offline_tasks() -> dict:
 @pytest.fixture(scope="session")
 def dummy_run(tmp_path_factory) -> Path:
     """The output folder of one run of everything, from another working directory."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent  # which all workers share
-    folder /= "dummy_run"
+    # The workers of xdist share the parent of their folders.
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    folder = tmp_path_factory.getbasetemp() / (
+        "../dummy_run" if is_worker else "dummy_run"
+    )
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
             made = folder.with_name(f"{folder.name}-{os.getpid()}")
@@ -121,20 +112,20 @@ def dummy_run(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def twins(tmp_path_factory) -> Path:
     """A pack of the rows of `examples/` and their twins."""
-    folder = tmp_path_factory.mktemp("twins") / "pack"
-    shutil.copytree(EXAMPLES, folder)
-    command = ["twins", str(folder), "--include_path", str(folder)]
-    assert main([*command, "--gen-seed", "7"]) == 0
+    folder = tmp_path_factory.mktemp("twins")
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+    pack = ["--include_path", str(folder)]
+    assert main(["twins", str(folder), *pack, "--gen-seed", "7"]) == 0
     return folder
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder with real data and real answers; tests that need it skip without."""
-    folder = os.environ.get("TEMPORAL_EVAL_SHARED", "")
-    if not folder or not Path(folder).is_dir():
+    folder = Path(os.environ.get("TEMPORAL_EVAL_SHARED") or "/nowhere")
+    if not folder.is_dir():
         pytest.skip("TEMPORAL_EVAL_SHARED names no folder with the shared data")
-    return Path(folder)
+    return folder
 
 
 @pytest.fixture
@@ -144,8 +135,7 @@ def call_score(capsys):
     def called(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
         status = main(["score", "--include_path", str(EXAMPLES), *map(str, arguments)])
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
+        return status, *capsys.readouterr()
 
     return called
 

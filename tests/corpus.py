@@ -37,9 +37,8 @@ def documents(family: str) -> dict[str, tuple[str, dict]]:
 def cases(family: str) -> list[Case]:
     """Return the cases of a family, file by file."""
     family_cases = []
-    for path in sorted((CASES / family).glob("*.jsonl")):
-        if path.name == "documents.jsonl":
-            continue
+    paths = {*(CASES / family).glob("*.jsonl")} - {CASES / family / "documents.jsonl"}
+    for path in sorted(paths):
         for number, case in enumerate(read_jsonl(path), 1):
             task, doc = documents(family)[case.pop("id")]
             response, why, rule = (case.pop(x, "") for x in ("response", "why", "rule"))
@@ -53,10 +52,10 @@ def spellings(family: str, shared: Path) -> list[tuple[dict, dict]]:
     answers, files = read_jsonl(shared / "spellings" / f"{family}.jsonl"), {}
     if family == "tcp":
         forms = {"tcp_short": "YYYY-MM-DD HH:MM GMT", "tcp_long": "YYYY-MM-DD"}
-        return [
-            (x, {"answer": x["answer"], "answer_format": forms[x["task"]]})
-            for x in answers
-        ]
+        docs = (
+            {"answer_format": forms[x["task"]], "answer": x["answer"]} for x in answers
+        )
+        return [*zip(answers, docs)]
     for task, file in {(x["task"], x["file"]) for x in answers}:
         files[task, file] = documents_of(task, read_jsonl(shared / family / file))
     return [(x, files[x["task"], x["file"]][x["row"]]) for x in answers]

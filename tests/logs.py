@@ -26,8 +26,7 @@ class RecordedModel(DummyLM):
     def answer(task: str, doc_id: int) -> str:
         path = EXAMPLES / "responses" / "careful" / f"{task}.jsonl"
         lines = read_jsonl(path) if path.exists() else []
-        found = (line["response"] for line in lines if line["doc_id"] == doc_id)
-        return next(found, "")
+        return {line["doc_id"]: line["response"] for line in lines}.get(doc_id, "")
 
 
 class SameModel(RecordedModel):
@@ -49,9 +48,7 @@ class SameModel(RecordedModel):
     def chat_template(self, chat_template: bool | str = False) -> str:
         return self.kind
 
-    def apply_chat_template(
-        self, chat_history: list[dict], add_generation_prompt: bool = True
-    ) -> str | JsonChatStr:
+    def apply_chat_template(self, chat_history: list[dict], *_, **__) -> str:
         if self.kind == "api":
             return JsonChatStr(json.dumps(chat_history, ensure_ascii=False))
         return "".join(
@@ -72,21 +69,12 @@ def sample(doc_id: int, doc: dict, prompt: str, response: str, **cells) -> dict:
     }
 
 
-def run(
-    model: LM, tasks: list[str], output: Path, include_path: Path = EXAMPLES, **options
-) -> Path:
+def run(model: LM, tasks: list[str], output: Path, **options) -> Path:
     """Run tasks as the command line does; return the folder with what it wrote."""
     tracker = EvaluationTracker(output_path=str(output))
-    manager = TaskManager(include_path=str(include_path), include_defaults=False)
-    results = simple_evaluate(
-        model,
-        tasks=tasks,
-        task_manager=manager,
-        evaluation_tracker=tracker,
-        log_samples=True,
-        bootstrap_iters=0,
-        **options,
-    )
+    manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
+    options |= {"tasks": tasks, "task_manager": manager, "evaluation_tracker": tracker}
+    results = simple_evaluate(model, log_samples=True, bootstrap_iters=0, **options)
     samples = results.pop("samples")
     tracker.save_results_aggregated(results=results, samples=samples)
     for task in results["configs"]:

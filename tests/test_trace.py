@@ -6,8 +6,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 from tests.answers import here, write
 from tests.conftest import ROOT, run_python
 from utils.__main__ import main
@@ -31,12 +29,11 @@ def trace(folder: Path, answers: int) -> Counter[tuple[str, str, int]]:
 
     def note(frame, event, _) -> None:
         code = frame.f_code
-        path, is_function = Path(code.co_filename), code.co_flags & inspect.CO_OPTIMIZED
-        is_named = is_function and not code.co_name.startswith("<")
-        if event == "call" and is_named:
-            if any(path.is_relative_to(ROOT / x) for x in ("utils", "lm_eval_tasks")):
-                name = str(path.relative_to(ROOT))
-                calls[name, code.co_name, code.co_firstlineno] += 1
+        name = code.co_filename.removeprefix(f"{ROOT}/")
+        is_function = code.co_flags & inspect.CO_OPTIMIZED and code.co_name[0] != "<"
+        is_ours = name.startswith(("utils/", "lm_eval_tasks/"))
+        if event == "call" and is_function and is_ours:
+            calls[name, code.co_name, code.co_firstlineno] += 1
 
     docs = (DOC | {"question": f"{answers} {number}?"} for number in range(answers))
     path = write(folder / f"{answers}.jsonl", *(ANSWER | {"doc": doc} for doc in docs))
@@ -48,29 +45,18 @@ def trace(folder: Path, answers: int) -> Counter[tuple[str, str, int]]:
     return calls
 
 
-@pytest.fixture(scope="module")
-def calls(tmp_path_factory) -> dict[str, list[list]]:
-    """What is called in a new process, for what one keeps is not called again."""
-    folder = tmp_path_factory.mktemp("trace")
-    process = run_python("-m", "tests.test_trace", folder, cwd=ROOT)
+def test_an_answer_passes_through_few_files_and_functions(tmp_path):
+    # In a new process, for what one keeps is not called again.
+    process = run_python("-m", "tests.test_trace", tmp_path, cwd=ROOT)
     assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout.splitlines()[-1])
-
-
-@pytest.mark.parametrize("call", MOST)
-def test_an_answer_passes_through_few_files_and_functions(calls, call):
-    files = {file for file, *_ in calls[call]}
-    assert "lm_eval_tasks/tcp/utils.py" in files
-    counts = len(files), len(calls[call])
-    print(call, *counts)
-    assert all(count <= most for count, most in zip(counts, MOST[call])), calls[call]
+    for call, functions in json.loads(process.stdout.splitlines()[-1]).items():
+        files, (most_files, most) = {file for file, *_ in functions}, MOST[call]
+        assert "lm_eval_tasks/tcp/utils.py" in files
+        assert len(files) <= most_files and len(functions) <= most, functions
 
 
 if __name__ == "__main__":
     # In this process, to see what the one of the file does.
     tables.each_apart, isolate.allow_seconds = here, lambda _: None
     whole, *others = (trace(Path(sys.argv[1]), answers) for answers in (1, 2, 3))
-    more = [
-        function for function in others[1] if others[1][function] > others[0][function]
-    ]
-    print(json.dumps({"whole": [*whole], "more": more}))
+    print(json.dumps({"whole": [*whole], "more": [*(others[1] - others[0])]}))

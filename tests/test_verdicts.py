@@ -24,9 +24,8 @@ from utils.verdicts.runs import find_sources
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Return the files of the tables in a folder, but for what is hidden."""
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    files = {f"{path.relative_to(folder)}": path.read_bytes() for path in paths}
-    return {name: files[name] for name in files if not name.startswith(".")}
+    paths = sorted(folder.glob("[!.]*/*"))
+    return {f"{path.relative_to(folder)}": path.read_bytes() for path in paths}
 
 
 def times(folder: Path) -> dict[str, int]:
@@ -56,25 +55,21 @@ def test_any_number_of_processes_writes_and_prints_the_same(tmp_path, call_score
         assert not [*output.glob(".*")]
         outcomes.append((printed, messages, contents(output)))
     assert outcomes[0] == outcomes[1]
-    rows = [read_jsonl(x) for x in sorted((tmp_path / "1").glob("part-*/verdicts_*"))]
-    whole = [read_jsonl(x) for x in (tmp_path / "1" / "whole").glob("verdicts_*")]
-    assert sum(map(len, whole)) == 298 == sum(map(len, rows)) - 1
+    whole, parts = (
+        sum(len(read_jsonl(path)) for path in output.glob(f"{name}/verdicts_*"))
+        for name in ("whole", "part-*")
+    )
+    assert whole == 298 == parts - 1
 
 
-def test_a_signal_to_the_group_ends_all_and_what_is_finished_is_kept(
-    tmp_path, call_score
-):
+def test_a_signal_ends_all_and_what_is_finished_is_kept(tmp_path, call_score):
     small = write(tmp_path / "small.jsonl", *answers(40))
     large = write(tmp_path / "large.jsonl", *answers(9_000))
     output = tmp_path / "out"
     options = ["--include_path", EXAMPLES, "--output", output, "--workers", "2"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "utils", "score", small, large, *options],
-        cwd=ROOT,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    command = [sys.executable, "-m", "utils", "score", small, large, *options]
+    popen_args = {"stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    process = subprocess.Popen(command, cwd=ROOT, **popen_args)
     while not (output / "small" / "run.json").exists():
         assert process.poll() is None
         time.sleep(0.01)
@@ -89,29 +84,25 @@ def test_a_signal_to_the_group_ends_all_and_what_is_finished_is_kept(
     assert contents(output) == contents(tmp_path / "here")
 
 
-def test_a_run_killed_at_ten_moments_and_started_again_gives_the_same_bytes(
-    tmp_path, call_score
-):
+def test_a_run_killed_and_started_again_gives_the_same_bytes(tmp_path, call_score):
     source = split(tmp_path / "model", answers(600), 100)
-    command = ["score", str(source), "--include_path", str(EXAMPLES), "--workers", "2"]
     whole, output = tmp_path / "whole", tmp_path / "out"
     started_at = time.monotonic()
     expected = call_score(source, "--output", whole)
     seconds = time.monotonic() - started_at
+    command = ["score", source, "--include_path", EXAMPLES, "--output", output]
+    arguments = [*map(str, command), "--workers", "2"]
     draw = random.Random(20)
+    context = multiprocessing.get_context("fork")  # a new one would spend it on imports
     for _ in range(10):
-        # Forked, for a new process would spend its time on imports.
-        context = multiprocessing.get_context("fork")
-        arguments = ([*command, "--output", str(output)],)
-        process = context.Process(target=main, args=arguments)
+        process = context.Process(target=main, args=(arguments,))
         process.start()
         time.sleep(draw.uniform(0, 0.5 * seconds))
         process.kill()
         process.join()
         for name, content in contents(output).items():
             assert content == (whole / name).read_bytes()
-    status, printed, _ = call_score(source, "--output", output)
-    assert (status, printed) == expected[:2]
+    assert call_score(source, "--output", output)[:2] == expected[:2]
     assert contents(output) == contents(whole)
     assert not [*output.glob(".*")]  # nor is there anything of those that were killed
 
@@ -175,16 +166,16 @@ PART, NAMED = "part-00000", "named"
 ALL = {PART, "part-00004", NAMED}
 
 
-def edit(source: Path, _: object) -> None:
+def edit(folder: Path, _: object) -> None:
     """Change the last "e" of a file, whose size and time stay."""
-    path = source / f"{PART}.jsonl"
-    stat, text = path.stat(), path.read_bytes()
-    start, _, end = text.rpartition(b"e")
+    path = folder / f"{PART}.jsonl"
+    times, (start, _, end) = path.stat(), path.read_bytes().rpartition(b"e")
     path.write_bytes(start + b"a" + end)
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def new_libraries(_: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let the libraries be of other versions, in a process that has read them already."""
     patch.setattr(tables.metadata, "version", lambda name: f"new {name}")
     tables._rules.cache_clear()
 
@@ -192,7 +183,7 @@ def new_libraries(_: Path, patch: pytest.MonkeyPatch) -> None:
 # What happens between two calls, and which files are then judged again.
 CHANGES = {
     "nothing": (lambda *_: None, set()),
-    "a new time": (lambda source, _: (source / f"{PART}.jsonl").touch(), set()),
+    "a new time": (lambda folder, _: (folder / f"{PART}.jsonl").touch(), set()),
     "other answers": (edit, {PART}),
     "other code": (lambda _, patch: patch.setattr(tables, "_rules", str), ALL),
     "another dateutil": (new_libraries, ALL),
@@ -200,23 +191,19 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_table_stands_while_nothing_that_it_was_made_of_changes(
-    tmp_path, call_score, monkeypatch, change
-):
+def test_a_table_stands_while_its_sources_do(tmp_path, call_score, monkeypatch, change):
     source = split(tmp_path / "model", answers(8, first_id=100), 4)
     plain = {"task": "tcp_long", "response": '{"answer": "False"}'}
     write(source / f"{NAMED}.jsonl", *(plain | {"doc_id": i} for i in (5, 6, 7, 9999)))
-    output = tmp_path / "out"
-    first = call_score(source, "--output", output)
-    assert first[0] == 1
-    assert "has no document 9999" in first[2]
+    output, (do, expected) = tmp_path / "out", CHANGES[change]
+    status, _, messages = call_score(source, "--output", output)
+    assert (status, "has no document 9999" in messages) == (1, True)
     before = times(output)
-    do, expected = CHANGES[change]
     do(source, monkeypatch)
     again = call_score(source, "--output", output)
     after = times(output)
     assert {name for name in after if after[name] != before[name]} == expected
-    assert again[2] == first[2]
+    assert again[2] == messages
     assert again == call_score(source, "--output", tmp_path / "again")
     assert contents(output) == contents(tmp_path / "again")
     # One option of a limit more, and all are judged again.
@@ -233,9 +220,7 @@ def test_the_rules_of_a_table_are_those_of_its_pack_too(tmp_path):
     assert len(digests) == 4
 
 
-def test_what_jobs_scored_file_by_file_is_read_by_all_tools(
-    tmp_path, call_score, monkeypatch
-):
+def test_all_tools_read_what_jobs_scored(tmp_path, call_score, monkeypatch):
     lines, output = answers(12), tmp_path / "out"
     lines[9] = lines[2]
     source = split(tmp_path / "model", lines, 4)
@@ -253,22 +238,14 @@ def test_what_jobs_scored_file_by_file_is_read_by_all_tools(
     assert main(["compare", *named, "--cache", str(output)]) == 1  # the same line
 
 
-def test_a_table_that_was_damaged_is_named_with_the_fix(tmp_path, call_score):
+def test_damage_and_changes_are_named_with_the_fix(tmp_path, call_score, monkeypatch):
     path, output = write(tmp_path / "x.jsonl", GOOD), tmp_path / "out"
     call_score(path, "--output", output)
     os.truncate(output / "x" / "verdicts_tcp_long.jsonl", 99)
     status, printed, message = call_score(path, "--output", output)
     assert (status, printed) == (1, "")
-    assert message.endswith(
-        f"line 1: is damaged; delete {output / 'x'}, and run again\n"
-    )
-
-
-def test_a_file_that_changes_while_it_is_judged_has_no_table(
-    tmp_path, call_score, monkeypatch
-):
-    path = write(tmp_path / "x.jsonl", GOOD)
-
+    fix = f"delete {output / 'x'}, and run again"
+    assert message.endswith(f"line 1: is damaged; {fix}\n")
     reply = Judging.reply
 
     def change(*arguments: object) -> dict:
@@ -287,11 +264,8 @@ IN_THE_WAY = {"x": "a file of mine", "x/x": "a folder of mine", "x/run.json": "{
 
 
 @pytest.mark.parametrize("name", IN_THE_WAY)
-def test_what_stands_where_a_table_should_be_is_never_replaced(
-    tmp_path, call_score, name
-):
-    output = tmp_path / "out"
-    path = write(tmp_path / "x.jsonl", GOOD)
+def test_what_stands_in_the_way_is_never_replaced(tmp_path, call_score, name):
+    path, output = write(tmp_path / "x.jsonl", GOOD), tmp_path / "out"
     mine = write(output / name, IN_THE_WAY[name])
     fault = "is there, and is not a table of score; move it elsewhere, or name another"
     expected = f"{output / 'x'}: {fault} --output\n"
@@ -315,18 +289,6 @@ def test_a_table_is_of_one_file_and_replaced_by_that_file_alone(tmp_path, call_s
     assert row["excerpt"] == "??"
 
 
-def test_what_cannot_be_read_is_named_the_others_scored(tmp_path, call_score):
-    good = write(tmp_path / "good.jsonl", GOOD)
-    os.mkfifo(tmp_path / "pipe")
-    arguments = [tmp_path / "gone.jsonl", tmp_path / "pipe", good]
-    status, printed, messages = call_score(*arguments)
-    assert (status, printed.startswith("## good\n")) == (1, True)
-    assert messages == (
-        f"{arguments[0]}: No such file or directory; check the path\n"
-        f"{arguments[1]}: is a pipe or a device, not a file; write its lines to a file\n"
-    )
-
-
 def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score):
     silent = [write(tmp_path / f"{name}.jsonl", GOOD) for name in "ab"]
     other = write(tmp_path / "c.jsonl", GOOD | {"finish_reason": "stop"})
@@ -342,56 +304,44 @@ def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score
 
 # ------------------------------------------------------------------ models and names
 
-NAME = "samples_{}_2026-01-0{}T00-00-00.123456.jsonl"
-RESULTS = "results_2026-01-0{}T00-00-00.123456.json"
-RUNS = [
-    "a tcp_long 1",
-    "a tcp_long 2",
-    "a tcp_long 4",
-    "a tcp_short 2",
-    "b tcp_long 3",
-    "b gsm8k 3",
-]
+NAME = "samples_{}_2026-01-0{}T00-00-00.jsonl"
+RUNS = ["a tcp_long 1", "a tcp_long 2", "a tcp_long 4", "a tcp_short 2", "b tcp_long 3"]
+RUNS += ["b gsm8k 3"]
 
 
 @pytest.fixture
 def outputs(tmp_path) -> Path:
-    """The output folder of two models, of which one was run twice."""
+    """The output folder of two models, of which one was run twice, the fuller run first."""
     for model, task, day in map(str.split, RUNS):
-        line = GOOD | {"task": "tcp_long" if task == "gsm8k" else task}
-        path = tmp_path / model / NAME.format(task, day)
-        write(path, line, *[line | {"doc_id": 1}] * (day == "2"))
+        lines = [GOOD | {"task": task, "doc_id": n} for n in range(1 + (day == "2"))]
+        write(tmp_path / model / NAME.format(task, day), *lines)
     results = {"model_name": "org/b", "versions": {"tcp_long": 1.1}}
-    write(tmp_path / "b" / RESULTS.format(3), results)
+    write(tmp_path / "b" / "results_2026-01-03T00-00-00.json", results)
     return tmp_path
 
 
 @pytest.fixture
 def scored(call):
-    """A function that scores; returns name of a run -> its tasks with their n."""
+    """A function that scores; returns the name of each run, its tasks and their n."""
 
-    def scored(*arguments: object) -> dict[str, dict[str, int]]:
-        runs: dict[str, dict] = {}
-        for row in call(*arguments, "--by", "")[1]:
-            if "tasks" not in row:
-                runs.setdefault(row["run"], {})[row["task"]] = row["n"]
-        return runs
+    def scored(*arguments: object) -> list[tuple[str, str, int]]:
+        rows = call(*arguments, "--by", "")[1]
+        return [(x["run"], x["task"], x["n"]) for x in rows if "tasks" not in x]
 
     return scored
 
 
 def test_the_fullest_run_of_each_task_of_a_folder_counts(outputs, scored):
-    whole = {"a": {"tcp_short": 2, "tcp_long": 2}, "org/b": {"tcp_long": 1}}
-    assert scored(outputs) == whole
-    assert scored(f"B={outputs / 'b'}") == {"B": {"tcp_long": 1}}
+    of_a = [("a", "tcp_short", 2), ("a", "tcp_long", 2)]
+    assert scored(outputs) == [*of_a, ("org/b", "tcp_long", 1)]
     paths = [outputs / "a" / NAME.format(task, 2) for task in ("tcp_long", "tcp_short")]
-    assert scored(*paths) == {"a": {"tcp_long": 2, "tcp_short": 2}}
+    assert scored(*paths) == of_a
 
 
 def test_one_name_on_several_paths_is_one_model(outputs, tmp_path, scored):
     short = write(tmp_path / "c" / "short.jsonl", GOOD | {"task": "tcp_short"})
     joined = scored(f"M={outputs / 'b'}", f"M={short}")
-    assert joined == {"M": {"tcp_short": 1, "tcp_long": 1}}
+    assert joined == [("M", "tcp_short", 1), ("M", "tcp_long", 1)]
 
 
 def test_a_run_is_called_as_its_argument_or_its_file_and_place(tmp_path, scored):
@@ -399,20 +349,28 @@ def test_a_run_is_called_as_its_argument_or_its_file_and_place(tmp_path, scored)
     paths = [write(tmp_path / name / "m.jsonl", GOOD) for name in "ab"]
     arguments = {f"{path}": "x=1", f"A={path}": "A", f"seed=1={paths[0]}": "seed=1"}
     for argument, name in arguments.items():
-        assert [*scored(argument)] == [name]
-    assert [*scored(*paths)] == [f"m ({path})" for path in paths]
+        assert scored(argument) == [(name, "tcp_long", 1)]
+    assert [name for name, *_ in scored(*paths)] == [f"m ({path})" for path in paths]
 
 
 UNCLEAR = {
     "A=": "'A=': names no file or folder; give PATH\n",
-    ".": ".: has no samples of the pack's tasks; run with --log_samples, or name files\n",
+    "empty": "empty: has no samples of the pack's tasks; run with --log_samples, or name files\n",
+    "gone.jsonl": "gone.jsonl: No such file or directory; check the path\n",
+    "pipe": "pipe: is a pipe or a device, not a file; write its lines to a file\n",
 }
 
 
 @pytest.mark.parametrize("argument", UNCLEAR)
 def test_what_names_no_run_is_named(tmp_path, monkeypatch, call_score, argument):
     monkeypatch.chdir(tmp_path)
-    assert call_score(argument) == (1, "", UNCLEAR[argument])
+    write(tmp_path / "good.jsonl", GOOD)
+    os.mkdir("empty")
+    os.mkfifo("pipe")
+    status, printed, messages = call_score(argument, "good.jsonl")
+    assert (status, messages) == (1, UNCLEAR[argument])
+    # A file that cannot be read leaves the others.
+    assert printed.startswith("## good\n") == (argument in ("gone.jsonl", "pipe"))
 
 
 def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
@@ -424,7 +382,5 @@ def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
     (tmp_path / "b").symlink_to(path.parent)
     sources, failures = find_sources([str(tmp_path)])
     assert [source.path for source in sources] == [path]
-    assert {failure.reason for failure in failures} == {
-        "is a link; copy there what it leads to"
-    }
-    assert len(failures) == 2
+    reasons = [failure.reason for failure in failures]
+    assert reasons == ["is a link; copy there what it leads to"] * 2
