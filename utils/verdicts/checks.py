@@ -123,7 +123,6 @@ class Check:
         self.results = results if self.claims else {}
         self.few_shot: int | None = self.claims.get("n_shot")  # how many examples
         self.filter, self.include_path = filter_name, include_path
-        self.rows = pack_rows(task, include_path)
         self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
         # Of lines, which may hold several answers.
         self.contradicted = self.unlogged = 0
@@ -163,10 +162,10 @@ class Check:
             return None, None
         self.roles, message_texts = zip(*task_messages)
         if logged_messages := messages_of(prompt):
-            expected_chat = [
+            task_chat = [
                 {"role": role, "content": text} for role, text in task_messages
             ]
-            return ((), ()) if expected_chat == logged_messages else (None, None)
+            return ((), ()) if task_chat == logged_messages else (None, None)
         if self.results.get("chat_template") is None:
             message_texts = ("".join(message_texts),)
         stripped_texts = [text.strip() for text in message_texts]
@@ -219,18 +218,14 @@ class Check:
         documents_check = dict(documents_check)
         prompts_check = self._check_prompts()
         responses_check = {"status": VERIFIED, "text": "as logged"}
-        if self.contradicted:
-            fault = (
-                f"{self.contradicted:,} filtered responses are not the first response"
-            )
+        if odd_count := self.contradicted:
+            fault = f"{odd_count:,} filtered responses are not the first response"
             responses_check = {"status": UNKNOWN, "text": fault}
         answer_counts = self.answers.values() or [1]
         fewest, most = min(answer_counts), max(answer_counts)
-        answer_counts_text = f"{most}" if fewest == most else f"{fewest} to {most}"
+        answers_text = f"{most}" if fewest == most else f"{fewest} to {most}"
         if most > 1:
-            answer_counts_text += (
-                ", scored by their mean (the harness scores the first)"
-            )
+            answers_text += ", scored by their mean (the harness scores the first)"
         return {
             "documents": documents_check,
             "prompts": prompts_check,
@@ -242,7 +237,7 @@ class Check:
             "card": self._card(),
             "checked": {
                 "Filter": f"{self.filter:.200}",
-                "Answers a document": answer_counts_text,
+                "Answers a document": answers_text,
                 "Documents": documents_check["text"],
                 "Prompts": prompts_check["text"],
             },
@@ -254,9 +249,9 @@ class Check:
         Return status, reason, and whether they are all rows of the task.
         """
         doc_count, (row_count, fingerprint) = tally.answered, scorer(self.task).upstream
-        if self.rows is not None:
+        if (rows := pack_rows(self.task, self.include_path)) is not None:
             pack_name = f"{self.include_path.name}/"
-            return self._compare(doc_count, self.rows, pack_name, self.rows.total())
+            return self._compare(doc_count, rows, pack_name, rows.total())
         if is_generated(self.task):
             return self._compare_generated(doc_count)
         # What a system message says is no part of a fingerprint.

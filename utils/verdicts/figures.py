@@ -26,10 +26,7 @@ _REPEATED = json.loads(Path(__file__).with_name("repeated.json").read_bytes())
 
 
 def count_copies(task: str, digest: str) -> int | None:
-    """Return how many rows a task's benchmark has of a document, None if that is unknown.
-
-    The document goes by the family's digest.
-    """
+    """Return how many rows a benchmark has of a document's digest, None if unknown."""
     if scorer(task).upstream[1] is None:
         return None
     return _REPEATED.get(scorer(task).file, {}).get(digest[:_DIGITS], 1)
@@ -91,10 +88,7 @@ class Figures:
     counts: Counter[str] = field(default_factory=Counter)  # of answers with a trait
 
     def values(self) -> dict[str, list[float]]:
-        """Return metric -> the scores of the documents that it applies to, if any.
-
-        Metrics stand in the order of the task's YAML file.
-        """
+        """Return the scores of the documents that a metric applies to, in the YAML's order."""
         means_of_documents = [document.means() for document in self.documents]
         scores_by_metric = {
             metric: [means[metric] for means in means_of_documents if metric in means]
@@ -125,9 +119,8 @@ class Tally:
     # Reason -> the first row that has it; digest -> how many documents have it.
     examples: dict[str, dict] = field(default_factory=dict)
     digests: Counter[str] = field(default_factory=Counter)
-    # By id, or digest and copy; digests of which an answer has no id.
+    # By id, or by digest and number of the copy.
     _documents: dict[Hashable, Document] = field(default_factory=dict)
-    _unnamed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.all = Figures(self.task)
@@ -138,7 +131,7 @@ class Tally:
 
         Raises LineError for a second answer to a document, unless several are numbered.
         """
-        document = self._document(row)
+        document = self._find_document(row)
         document.add(row)
         is_new_document = len(document.scores) == 1
         if self.leave_out and disputed.is_in(self.leave_out, row["digest"]):
@@ -172,18 +165,18 @@ class Tally:
             document.rows.append(row)
         return document
 
-    def _document(self, row: dict) -> Document:
+    def _find_document(self, row: dict) -> Document:
         """Return the document that a row answers, a new one or an earlier one.
 
         An id has one document. Without ids, there are as many as the benchmark has rows
         of it: one, where that is not known.
         """
         digest, doc_id, sample = row["digest"], row["doc_id"], row["sample"]
-        copy_count, doc_keys = count_copies(self.task, digest), [doc_id]
-        if doc_id is None:
-            self._unnamed.add(digest)
-            doc_keys = [(digest, copy_number) for copy_number in range(copy_count or 1)]
-        has_all = digest in self._unnamed and self.digests[digest] >= (copy_count or 1)
+        copy_count = count_copies(self.task, digest)
+        copy_keys = [(digest, copy_number) for copy_number in range(copy_count or 1)]
+        doc_keys = copy_keys if doc_id is None else [doc_id]
+        has_unnamed = doc_id is None or copy_keys[0] in self._documents
+        has_all = has_unnamed and self.digests[digest] >= len(copy_keys)
         for doc_key in doc_keys:
             if document := self._documents.get(doc_key):
                 is_new_answer = sample not in document.samples
@@ -214,10 +207,7 @@ class Tally:
         return len(fewest_rows), self._name(fewest_rows[0])
 
     def constant(self) -> tuple[float | None, str | None]:
-        """Return the best published score of one answer to all documents, and the answer.
-
-        (None, None) where there is no published score.
-        """
+        """Return the best score of one answer to all documents, and the answer, else None."""
         if not self.constants:
             return None, None
         best_answer = max(self.constants, key=self.constants.get)
@@ -278,13 +268,10 @@ Reading = tuple[Hashable, float]
 def together(documents: list[Document], k: int) -> dict[str, list[float]]:
     """Return pass@k and majority of documents with their rows, by measure and rule."""
     scores: dict[str, list[float]] = {}
-    for rule_number, rule in enumerate(("published", "flexible")):
-        all_readings = [
-            [read_answer(row, rule_number) for row in document.rows]
-            for document in documents
-        ]
-        scores[f"pass@{k}_{rule}"] = [pass_at(k, readings) for readings in all_readings]
-        scores[f"majority_{rule}"] = [majority(readings) for readings in all_readings]
+    for place, rule in enumerate(("published", "flexible")):
+        readings = [[read_answer(row, place) for row in doc.rows] for doc in documents]
+        scores[f"pass@{k}_{rule}"] = [pass_at(k, answers) for answers in readings]
+        scores[f"majority_{rule}"] = [majority(answers) for answers in readings]
     return scores
 
 
@@ -318,12 +305,10 @@ def majority(answers: Iterable[Reading]) -> float:
 
     Answers in which nothing was read have no vote; where no answer has one, it is 0.
     """
-    scores_by_value: dict[Hashable, list[float]] = {}
+    scores_by_value = defaultdict(list)
     for voted_value, score in answers:
         if voted_value is not None:
-            scores_by_value.setdefault(voted_value, []).append(score)
-    most_vote_count = max(map(len, scores_by_value.values()), default=0)
-    winning_score_lists = [
-        scores for scores in scores_by_value.values() if len(scores) == most_vote_count
-    ]
-    return mean(map(mean, winning_score_lists or [[0.0]]))
+            scores_by_value[voted_value].append(score)
+    most_votes = max(map(len, scores_by_value.values()), default=0)
+    winners = [votes for votes in scores_by_value.values() if len(votes) == most_votes]
+    return mean(map(mean, winners or [[0.0]]))
