@@ -71,25 +71,22 @@ def match(models: list[Model]) -> tuple[Matches, list[str]]:
     for task, digest in sorted(copies_by_digest):
         aligned_by_task[task] += _align(copies_by_digest[task, digest])
     matches, lack_messages = {}, []
-    for task, aligned in aligned_by_task.items():
-        aligned.sort(
-            key=lambda documents: natural(json.dumps(_first(documents).row["doc_id"]))
+    for task, aligned_docs in aligned_by_task.items():
+        aligned_docs.sort(
+            key=lambda copies: natural(json.dumps(_row(copies)["doc_id"]))
         )
-        if complete := [documents for documents in aligned if all(documents)]:
+        if complete := [copies for copies in aligned_docs if all(copies)]:
             matches[task] = complete
-        names = [_name(_first(documents)) for documents in aligned]
-        for run_number, model in enumerate(models):
-            gaps = dict.fromkeys(
-                name
-                for name, documents in zip(names, aligned)
-                if not documents[run_number]
-            )
-            if gaps:
-                more_text = ", ..." if len(gaps) > _MOST_NAMED else ""
-                lack_messages.append(
-                    f"{task}: {model.name} has no answer to {len(gaps)} of {len({*names})}"
-                    f" documents: {', '.join([*gaps][:_MOST_NAMED])}{more_text}"
-                )
+        document_names = [_name(_row(copies)) for copies in aligned_docs]
+        document_count = len({*document_names})
+        for model, documents in zip(models, zip(*aligned_docs)):
+            pairs = zip(document_names, documents)
+            lacking = [*dict.fromkeys(name for name, document in pairs if not document)]
+            if lacking:
+                more_text = ", ..." if len(lacking) > _MOST_NAMED else ""
+                fault = f"no answer to {len(lacking)} of {document_count} documents"
+                names_text = f"{', '.join(lacking[:_MOST_NAMED])}{more_text}"
+                lack_messages.append(f"{task}: {model.name} has {fault}: {names_text}")
     return matches, lack_messages
 
 
@@ -103,27 +100,31 @@ def _align(copies_of_runs: list[list[Document]]) -> list[tuple[Document | None, 
     has_ids = all(doc.row["doc_id"] is not None for doc in chain(*copies_of_runs))
     copy_counts = {*map(len, copies_of_runs)}
     if has_ids and max(copy_counts) > 1:
-        copies_by_id = [
+        docs_by_id = [
             {json.dumps(doc.row["doc_id"]): doc for doc in copies}
             for copies in copies_of_runs
         ]
-        ids = sorted({*chain(*copies_by_id)})
-        return [tuple(copies.get(doc_id) for copies in copies_by_id) for doc_id in ids]
+        ids = sorted({*chain(*docs_by_id)})
+        return [tuple(docs.get(doc_id) for docs in docs_by_id) for doc_id in ids]
     for copies in copies_of_runs:
         copies.sort(key=lambda document: [*document.means().values()])
-    aligned = [*zip_longest(*copies_of_runs)]
-    return aligned if len(copy_counts) == 1 else aligned[min(copy_counts) :]
+    aligned_copies = [*zip_longest(*copies_of_runs)]
+    if len(copy_counts) > 1:
+        del aligned_copies[: min(copy_counts)]
+    return aligned_copies
 
 
-def _first(copies: tuple[Document | None, ...]) -> Document:
-    """Return the document of the first run that answered it."""
-    return next(filter(None, copies))
+def _row(copies: tuple[Document | None, ...]) -> dict:
+    """Return the row of the first run that answered a document."""
+    return next(filter(None, copies)).row
 
 
-def _name(document: Document) -> str:
-    """Return how messages name a document: by id, and start of its digest."""
-    doc_id, digest_text = document.row["doc_id"], f"({document.digest[:12]})"
-    return digest_text if doc_id is None else f"{doc_id!r:.60} {digest_text}"
+def _name(row: dict) -> str:
+    """Return how messages name the document of a row: by id, and start of its digest."""
+    digest_text = f"({row['digest'][:12]})"
+    return (
+        digest_text if row["doc_id"] is None else f"{row['doc_id']!r:.60} {digest_text}"
+    )
 
 
 def _scopes(matches: Matches, tallies: dict[str, Tally]) -> list[Group]:
@@ -153,8 +154,8 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
         scores_a, scores_b = (
             _scores(matches, scope, run_number, rule_number) for run_number in run_pair
         )
-        matched = chain(*(matches[task] for task in scope.tasks))
-        clusters = [documents[0].cluster for documents in matched]
+        matched_docs = chain(*(matches[task] for task in scope.tasks))
+        clusters = [copies[0].cluster for copies in matched_docs]
         cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
         _, score_sums_b = stats.cluster_totals(scores_b, clusters)
         row = {
@@ -182,8 +183,8 @@ def _scores(
     scores_by_task = []
     for task in scope.tasks:
         metric = scorer(task).headline[rule_number]
-        answered = (documents[run_number] for documents in matches[task])
-        scores_by_task.append([document.means()[metric] for document in answered])
+        documents = (copies[run_number] for copies in matches[task])
+        scores_by_task.append([document.means()[metric] for document in documents])
     return stats.linearised(scores_by_task, scope.by_size)
 
 
@@ -218,11 +219,11 @@ def sentence(row: dict) -> str:
 
 def report(rows: list[dict]) -> str:
     """Return the rows of `compare` in sentences, two for each two runs and scope."""
-    lines, of_scope = [], itemgetter("scope", "n", "clusters")
+    lines, scope_figures = [], itemgetter("scope", "n", "clusters")
     for runs, pair_rows in groupby(rows, key=itemgetter("run_a", "run_b")):
         lines += ["a: {}, b: {}".format(*map(escaped, runs)), ""]
-        for scope, scope_rows in groupby(pair_rows, key=of_scope):
-            lines.append("{}: {:,} documents in {:,} clusters".format(*scope))
+        for scope_and_sizes, scope_rows in groupby(pair_rows, key=scope_figures):
+            lines.append("{}: {:,} documents in {:,} clusters".format(*scope_and_sizes))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
     for paragraph in _LEGEND.format(len(rows)).splitlines():

@@ -172,8 +172,8 @@ def estimate_median(
     Position Measures, 1952), for the effective number of documents.
     """
     median = float(np.median(values))
-    scores = [(value < median) + (value == median) / 2 for value in values]
-    share_below = estimate_score(scores, clusters)
+    below_scores = [(value < median) + (value == median) / 2 for value in values]
+    share_below = estimate_score(below_scores, clusters)
     quantile = stdtrit(share_below.freedom, (1 + CONFIDENCE) / 2)
     half_width = quantile * share_below.design_effect / 2 / len(values) ** 0.5
     end_shares = np.clip([0.5 - half_width, 0.5 + half_width], 0, 1)
@@ -233,10 +233,10 @@ def detectable_difference(
     # differ share clusters less than right answers do: inside the scale, their number lies,
     # on the log scale, halfway between that of all documents and the effective number.
     sums_of_runs = (first_sums, second_sums)
-    means = [(sums.sum() + 1) / (document_count + 2) for sums in sums_of_runs]
+    smoothed_means = [(sums.sum() + 1) / (document_count + 2) for sums in sums_of_runs]
     variance_ratios = (
         upper_scores * (1 - upper_scores) + lower_scores * (1 - lower_scores)
-    ) / sum(mean - mean**2 for mean in means)
+    ) / sum(mean - mean**2 for mean in smoothed_means)
     effective_count = min(
         spread(sizes, sums, SCORES).effective for sums in sums_of_runs
     )

@@ -37,11 +37,11 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     for benchmark in benchmarks(scored_tasks):
         tasks = [task for task in benchmark.tasks if task in scored_tasks]
         row = row_by_name[benchmark.name if len(tasks) > 1 else tasks[0]]
-        remarks = [rows_remark([model.tasks[task] for task in tasks], row["n"])]
+        title_remarks = [rows_remark([model.tasks[task] for task in tasks], row["n"])]
         if len(tasks) < len(benchmark.tasks):
-            remarks.insert(0, ", ".join(tasks))
+            title_remarks.insert(0, ", ".join(tasks))
         title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
-        if remarks_text := "; ".join(filter(None, remarks)):
+        if remarks_text := "; ".join(filter(None, title_remarks)):
             title += f" ({remarks_text})"
         cut_off_text = f"{percent(row['cut_off'] / row['answers'])} %"
         if row["cut_off_unknown"] and not row["cut_off"]:

@@ -160,18 +160,18 @@ def _tables(rows: list[dict]) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of times."""
     score_lines, repeat_lines, time_lines = [], [], []
     for row in rows:
-        label = {"task": _name(row)}
+        task_cell = {"task": _name(row)}
         is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
         cut_off_share = row["cut_off"] / max(1, row["answers"])
         score_lines.append(
-            label
+            task_cell
             | {rule: with_interval(row, rule) for rule in RULES}
             | {"format cost": with_interval(row, "format_cost", points)}
             | {column: row[column] for column in ("extracted", "constant")}
             | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
             | {"n": row["n"]}
         )
-        repeat_cells, time_cells = {"answers": row["answers"]}, {}
+        time_cells, repeat_cells = {}, {"answers": row["answers"]}
         for column in (column for column in row if f"{column}_low" in row):
             heading = column.replace("_", " ")
             if column.startswith(("pass@", "majority_")):
@@ -181,9 +181,10 @@ def _tables(rows: list[dict]) -> Iterator[str]:
             elif column.startswith("median_error_"):
                 time_cells[heading] = with_interval(row, column, "{:+.4g}".format)
         if row["answers"] > row["n"]:
-            repeat_lines.append(label | repeat_cells)
+            repeat_lines.append(task_cell | repeat_cells)
         if time_cells:
-            time_lines.append(label | time_cells | {"date read": row.get("error_read")})
+            time_cells["date read"] = row.get("error_read")
+            time_lines.append(task_cell | time_cells)
     for lines in filter(None, (score_lines, repeat_lines, time_lines)):
         yield render(lines, "markdown", percent)
 
@@ -196,24 +197,24 @@ def _name(row: dict) -> str:
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield what has to be known beside the scores."""
-    labels_by_note: dict[str, list[str]] = defaultdict(list)
+    details_by_note: dict[str, list[str]] = defaultdict(list)
     if refused_count := sum(model.refused.values()):
-        labels_by_note["Refused lines, not in these figures"] = [f"{refused_count:,}"]
+        details_by_note["Refused lines, not in these figures"] = [f"{refused_count:,}"]
     for row in (row for row in rows if "rows" in row):
-        label = _name(row)
+        row_name = _name(row)
         if row["rows"].startswith("fewer than"):
             note = "Fewer documents than the benchmark's"
             benchmark_size = scorer(row["task"]).upstream[0]
-            labels_by_note[note].append(f"{label} {row['n']} of {benchmark_size}")
+            details_by_note[note].append(f"{row_name} {row['n']} of {benchmark_size}")
         elif row["rows"] not in ("the benchmark's", "as many as the benchmark's"):
-            labels_by_note[f"The rows are {row['rows']}"].append(label)
+            details_by_note[f"The rows are {row['rows']}"].append(row_name)
         if row["changed"]:
             note = "Answers to which the harness's log gives other scores"
-            labels_by_note[note].append(f"{label} {row['changed']}")
+            details_by_note[note].append(f"{row_name} {row['changed']}")
         if row["left_out"]:
-            labels_by_note["Left out"].append(f"{label} {row['left_out']}")
-    for note, labels in labels_by_note.items():
-        yield _PARAGRAPH.fill(f"{note}: {', '.join(labels)}.") + "\n"
+            details_by_note["Left out"].append(f"{row_name} {row['left_out']}")
+    for note, details in details_by_note.items():
+        yield _PARAGRAPH.fill(f"{note}: {', '.join(details)}.") + "\n"
 
 
 def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
@@ -223,38 +224,39 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
     """
     tallies_by_label: dict[str, list[Tally]] = defaultdict(list)
     for task in (row["task"] for row in rows if "tasks" not in row):
-        label = task if by_task else benchmarks([task])[0].name
-        tallies_by_label[label].append(model.tasks[task])
-    lines, examples = [], []
-    for label, tallies in tallies_by_label.items():
+        group_name = task if by_task else benchmarks([task])[0].name
+        tallies_by_label[group_name].append(model.tasks[task])
+    table_rows, examples = [], []
+    for group_name, tallies in tallies_by_label.items():
         reason_counts = sum((tally.all.reasons for tally in tallies), Counter())
         unextracted = sum((tally.all.unextracted for tally in tallies), Counter())
-        label = " ".join(filter(None, (label, model.filter)))
+        group_name = " ".join(filter(None, (group_name, model.filter)))
         for reason, answer_count in reason_counts.most_common():
             share = answer_count / reason_counts.total()
-            line = {"answers to": label, "reason": reason, "answers": answer_count}
-            line |= {"%": share, "no answer by the published rule": unextracted[reason]}
-            lines.append(line)
-            label = ""
+            table_row = {"answers to": group_name, "reason": reason}
+            table_row |= {"answers": answer_count, "%": share}
+            table_row["no answer by the published rule"] = unextracted[reason]
+            table_rows.append(table_row)
+            group_name = ""
             if reason != "right" and share >= _FREQUENT:
                 tally = max(tallies, key=lambda tally: tally.all.reasons[reason])
                 examples.append(_example(tally.examples[reason]))
-    return [render(lines, "markdown", percent), "".join(examples)]
+    return [render(table_rows, "markdown", percent), "".join(examples)]
 
 
 def _example(row: dict) -> str:
     """Return the reason for the scores of an answer, and what was read in it."""
-    excerpts = {"published": row["published"], "flexible": value_text(row)}
-    excerpts["label"] = row["gold"]
+    excerpt_by_name = {"published": row["published"], "flexible": value_text(row)}
+    excerpt_by_name["label"] = row["gold"]
     if row["flexible"] is None:
-        excerpts["response"] = row["excerpt"]
+        excerpt_by_name["response"] = row["excerpt"]
     document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
     meaning = scorer(row["task"]).utils.REASONS[row["reason"]]
     item = f"{row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
     lines = [_LIST_ITEM.fill(f"- {item}: {meaning}")]
-    for label, excerpt in excerpts.items():
+    for excerpt_name, excerpt in excerpt_by_name.items():
         excerpt_text = "nothing" if excerpt is None else shorten(excerpt, 70)
-        lines.append(f"    {label}: {escaped(excerpt_text)}")
+        lines.append(f"    {excerpt_name}: {escaped(excerpt_text)}")
     return "\n".join([*lines, ""])
 
 

@@ -68,10 +68,10 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             **_scores(figures, k),
             **constant_columns,
             **{column: figures.counts[column] for column in _COUNTS},
-            **{f"reason_{word}": n for word, n in figures.reasons.most_common()},
+            **{f"reason_{reason}": n for reason, n in figures.reasons.most_common()},
             **{
-                f"unextracted_{word}": figures.unextracted[word]
-                for word in figures.reasons
+                f"unextracted_{reason}": figures.unextracted[reason]
+                for reason in figures.reasons
             },
             **task_columns,
         }
@@ -86,11 +86,11 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
     The headline's columns are RULES. An error of a time counts with its sign, and several
     to a document as their mean.
     """
-    headline, documents = scorer(figures.task).headline or (), figures.documents
+    headline_metrics, documents = scorer(figures.task).headline or (), figures.documents
     # Where nothing counts, a row has None for these.
     score_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, scores in figures.values().items():
-        column = dict(zip(headline, RULES)).get(metric, metric)
+        column = dict(zip(headline_metrics, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
         score_by_column[column] = sum(scores) / len(scores)
         if len(scores) < figures.n:
@@ -100,17 +100,17 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         estimate = estimate_score([score / scale for score in scores], clusters)
         score_by_column[f"{column}_low"] = estimate.low * scale
         score_by_column[f"{column}_high"] = estimate.high * scale
-    if headline and documents:
+    if headline_metrics and documents:
         score_by_column |= _intervals([figures], by_size=True)
         clusters = [document.cluster for document in documents]
         for column, scores in together(documents, k).items() if k else ():
-            columns = (f"{column}{end}" for end in _ENDS)
-            score_by_column |= zip(columns, estimate_score(scores, clusters))
+            column_names = (f"{column}{end}" for end in _ENDS)
+            score_by_column |= zip(column_names, estimate_score(scores, clusters))
     if timed_documents := [document for document in documents if document.errors]:
         mean_errors = [fmean(document.errors) for document in timed_documents]
         clusters = [document.cluster for document in timed_documents]
-        columns = (f"median_error_{timed_documents[0].unit}{end}" for end in _ENDS)
-        score_by_column |= zip(columns, estimate_median(mean_errors, clusters))
+        column_names = (f"median_error_{timed_documents[0].unit}{end}" for end in _ENDS)
+        score_by_column |= zip(column_names, estimate_median(mean_errors, clusters))
         read_count = sum(len(document.errors) for document in timed_documents)
         score_by_column["error_read"] = read_count / figures.answers
     return score_by_column
@@ -142,19 +142,19 @@ def _benchmark_columns(
 ) -> dict:
     """Return the means and sums of a benchmark's tasks."""
     weights = [row["n"] if benchmark.by_size else 1 for row in task_rows]
-    columns = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
-    columns |= dict.fromkeys(("by", "value", *_MEANS))
+    cell_by_column = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
+    cell_by_column |= dict.fromkeys(("by", "value", *_MEANS))
     for column in _MEANS:
         task_means = [row[column] for row in task_rows]
         if None not in task_means:
             weighted_sum = math.fsum(map(math.prod, zip(task_means, weights)))
-            columns[column] = weighted_sum / sum(weights)
-    if columns["published"] is not None:
+            cell_by_column[column] = weighted_sum / sum(weights)
+    if cell_by_column["published"] is not None:
         figures_of_tasks = [tallies[row["task"]].all for row in task_rows]
-        columns |= _intervals(figures_of_tasks, benchmark.by_size)
+        cell_by_column |= _intervals(figures_of_tasks, benchmark.by_size)
     for column in ("n", "answers", *_COUNTS):
-        columns[column] = sum(row[column] for row in task_rows)
-    return columns
+        cell_by_column[column] = sum(row[column] for row in task_rows)
+    return cell_by_column
 
 
 def with_interval(row: dict, column: str, form: Callable = percent) -> str | None:
