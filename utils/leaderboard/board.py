@@ -106,17 +106,17 @@ def _by_task(remarks: list[tuple[str, str]], tasks: Collection) -> Iterator[str]
     for remark, task in remarks:
         tasks_by_remark[remark].append(task)
     for remark, remark_tasks in tasks_by_remark.items():
-        task_names = ", ".join(remark_tasks)
+        tasks_text = ", ".join(remark_tasks)
         if len(remark_tasks) > 2:
-            task_names = f"{len(remark_tasks)} tasks"
-        yield remark if len(remark_tasks) == len(tasks) else f"{remark} ({task_names})"
+            tasks_text = f"{len(remark_tasks)} tasks"
+        yield remark if len(remark_tasks) == len(tasks) else f"{remark} ({tasks_text})"
 
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark: as in its worst task, and why."""
     tasks, outcomes, statuses = entrant.answered(benchmark), entrant.outcomes, []
     for task in tasks:
-        statuses += [(*check, task) for check in _statuses(entrant, task)]
+        statuses += _statuses(entrant, task)
     if refused_count := sum(entrant.model.refused[task] for task in tasks):
         refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
         statuses += [(FALSE, refusal_text, task) for task in tasks]
@@ -141,17 +141,17 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     return Standing(tasks, worst_status, reasons, marks, tuple(ranking_key))
 
 
-def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str]]:
-    """Yield the statuses of a task of a model, each with its reason."""
+def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the statuses of a task of a model, each with its reason and the task."""
     outcome, tally = entrant.outcomes[task], entrant.model.tasks[task]
     for aspect in ASPECTS:
-        yield outcome[aspect]["status"], outcome[aspect]["text"]
+        yield outcome[aspect]["status"], outcome[aspect]["text"], task
     if not scorer(task).asks_as(run_version := outcome["version"]):
-        yield FALSE, f"run as version {run_version}, not {scorer(task).version}"
+        yield FALSE, f"run as version {run_version}, not {scorer(task).version}", task
     if uninstructed_count := tally.all.counts["no_instruction"]:
-        yield FALSE, f"{uninstructed_count:,} prompts without the instruction"
+        yield FALSE, f"{uninstructed_count:,} prompts without the instruction", task
     if tally.surplus:
-        yield FALSE, f"{tally.surplus:,} answers beyond the benchmark's rows"
+        yield FALSE, f"{tally.surplus:,} answers beyond the benchmark's rows", task
 
 
 def _marks(outcome: dict) -> Iterator[str]:
@@ -189,8 +189,8 @@ def add_remarks(entrants: list[Entrant]) -> None:
 
 def _compare_names(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
     """Yield what is remarked of a model's name: how it looks, and its odd letters."""
-    look = _look(entrant.name)
-    if lookalikes := [other.name for other in others if _look(other.name) == look]:
+    own_look = _look(entrant.name)
+    if lookalikes := [other.name for other in others if _look(other.name) == own_look]:
         yield f"the name looks like {', '.join(lookalikes):.200}"
     if odd_letters := sorted({char for char in entrant.name if not char.isascii()}):
         letter_names = (unicodedata.name(char, ascii(char)) for char in odd_letters)

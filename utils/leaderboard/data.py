@@ -112,13 +112,10 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
         upstream_row_count, fingerprint = scorer(task).upstream
         if upstream_row_count is None or pack_rows(task, include_path) is None:
             continue
-        family, pack_docs = scorer(task).utils, documents(task, include_path)
+        utils, pack_docs = scorer(task).utils, documents(task, include_path)
         if len(pack_docs) != upstream_row_count:
             yield task, f"{len(pack_docs):,} of {upstream_row_count:,} rows"
-        elif fingerprint not in (
-            None,
-            family.fingerprint(map(family.digest, pack_docs)),
-        ):
+        elif fingerprint not in (None, utils.fingerprint(map(utils.digest, pack_docs))):
             yield task, "other rows"
 
 
@@ -286,18 +283,21 @@ def _ceiling(task_rows: list[dict], by_size: bool) -> dict | None:
     ]
     if None in task_ceilings:
         return None
-    scores = [ceiling["answers"]["as asked"] for ceiling in task_ceilings]
+    ceiling_scores = [ceiling["answers"]["as asked"] for ceiling in task_ceilings]
     weights = [row["n"] if by_size else 1 for row in task_rows]
-    return {rule: fmean((x[rule] for x in scores), weights) for rule in RULES}
+    return {
+        rule: fmean((scores[rule] for scores in ceiling_scores), weights)
+        for rule in RULES
+    }
 
 
 def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict:
     """Return what scores are split by, tasks and then breakdowns: heading -> columns."""
     columns_by_heading: dict[str, list[dict]] = defaultdict(list)
-    prefix, has_many, label_by_task = f"{benchmark_name}_", len(tasks) > 1, {}
+    prefix, has_many_tasks, label_by_task = f"{benchmark_name}_", len(tasks) > 1, {}
     for task in tasks:
         label_by_task[task] = task.removeprefix(prefix).replace("_", " ")
-    for task in tasks if has_many else ():
+    for task in tasks if has_many_tasks else ():
         subgroups = [
             group.name.removeprefix(prefix)
             for group in families.groups()
@@ -306,7 +306,7 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
         column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}
         columns_by_heading[[*subgroups, "Tasks"][0]].append(column)
     for breakdown, task in product(COLUMNS, tasks):
-        heading = f"{label_by_task[task]} by " if has_many else "By "
+        heading = f"{label_by_task[task]} by " if has_many_tasks else "By "
         heading += breakdown.replace("_", " ")
         for key, row in figures.items():
             if row["by"] == breakdown and row["task"] == task:

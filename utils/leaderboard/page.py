@@ -59,10 +59,11 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     ToolError for a page above MOST_BYTES, and where a file beside it is not ours.
     """
     models = [entrant.model for entrant in board["models"]]
-    json_docs, scripts, script_names = collect(models, options), {}, defaultdict(list)
-    for task in json_docs if options.is_folder else ():
-        for start in range(0, len(json_docs[task]), MOST_OF_A_FILE):
-            documents_json = ",".join(json_docs[task][start : start + MOST_OF_A_FILE])
+    json_by_task = collect(models, options)
+    scripts, script_names = {}, defaultdict(list)
+    for task, task_json in json_by_task.items() if options.is_folder else ():
+        for start in range(0, len(task_json), MOST_OF_A_FILE):
+            documents_json = ",".join(task_json[start : start + MOST_OF_A_FILE])
             script = f"{SCRIPT_LINE}\naddDocuments([{documents_json}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             script_path = options.html.parent / script_names[task][-1]
@@ -71,14 +72,14 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     script_data = {
         # In the order in which documents number them; the page has its own.
         "models": [printable(model.name) for model in models],
-        "reasons": {task: scorer(task).utils.REASONS for task in json_docs},
+        "reasons": {task: scorer(task).utils.REASONS for task in json_by_task},
         "files": script_names,
     }
-    inline_docs = "" if options.is_folder else ",".join(chain(*json_docs.values()))
+    inline_docs = "" if options.is_folder else ",".join(chain(*json_by_task.values()))
     page_text = _render(
         **board,
         held=f'{escaped(script_data)[:-1]},"documents":[{inline_docs}]}}',
-        held_counts={task: len(json_docs[task]) for task in json_docs},
+        held_counts={task: len(json_by_task[task]) for task in json_by_task},
         total=len({key for model in models for key, _ in model.documents()}),
         is_folder=options.is_folder,
     )
@@ -161,14 +162,15 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
     answer_limit, byte_limit = MOST_ANSWERS, MOST_OF_DOCUMENTS
     if options.is_folder:
         answer_limit = byte_limit = math.inf
-    entry_by_key = dict.fromkeys(choose_keys(models, answer_limit))
+    ranked_keys = dict.fromkeys(choose_keys(models, answer_limit))
+    entry_by_key: dict[Key, dict] = {}  # in the order of models and their files
     shown_answers_by_source: dict[Source, list[ShownAnswer]] = defaultdict(list)
     for model_number, model in enumerate(models):
         for key, document in model.documents():
-            if key in entry_by_key:
+            if key in ranked_keys:
                 answer_entry = _answer_entry(model_number, document)
                 document_entry = None
-                if entry_by_key[key] is None:  # its prompt is that of its first answer
+                if key not in entry_by_key:  # its prompt is that of its first answer
                     document_entry = _document_entry(key, document.row)
                     entry_by_key[key] = document_entry
                 entry_by_key[key]["answers"].append(answer_entry)
@@ -177,18 +179,19 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
                 )
     _add_texts([*shown_answers_by_source.items()], options)
     json_by_key, total_size = {}, 0
-    for key, document_entry in entry_by_key.items():
-        document_json = escaped(document_entry)
+    for key in ranked_keys:
+        document_json = escaped(entry_by_key[key])
         total_size += len(document_json)
         if total_size <= byte_limit:
             json_by_key[key] = document_json
-    json_docs_by_task: dict[str, list[str]] = defaultdict(list)
-    order_by_key = {
-        key: (key[0], natural(json.dumps(entry_by_key[key]["id"])))
-        for key in json_by_key
+    task_and_id_by_key = {
+        key: (key[0], natural(json.dumps(document_entry["id"])))
+        for key, document_entry in entry_by_key.items()
     }
-    for key in sorted(json_by_key, key=order_by_key.get):
-        json_docs_by_task[key[0]].append(json_by_key[key])
+    json_docs_by_task: dict[str, list[str]] = defaultdict(list)
+    for key in sorted(task_and_id_by_key, key=task_and_id_by_key.get):
+        if key in json_by_key:
+            json_docs_by_task[key[0]].append(json_by_key[key])
     return json_docs_by_task
 
 
@@ -207,8 +210,8 @@ def choose_keys(models: list[Model], limit: float) -> list[Key]:
             place_by_key[key] = min(place_in_cell, place_by_key.get(key, place_in_cell))
     ranked_keys = sorted(place_by_key, key=lambda key: (place_by_key[key], key))
     answer_counts = Counter(chain(*keys_by_cell.values()))
-    running_totals = accumulate(map(answer_counts.get, ranked_keys))
-    return [key for key, total in zip(ranked_keys, running_totals) if total <= limit]
+    answer_totals = accumulate(map(answer_counts.get, ranked_keys))
+    return [key for key, total in zip(ranked_keys, answer_totals) if total <= limit]
 
 
 def _document_entry(key: Key, row: dict) -> dict:
@@ -251,9 +254,9 @@ def _add_texts(readings: list[Reading], options: Namespace) -> None:
             fault = "has changed while it was read; run again"
         if fault:
             raise ToolError(f"{source.path}: {fault}")
-        for shown_answer, texts in zip(shown_answers, reply["texts"]):
+        for shown_answer, response_and_prompt in zip(shown_answers, reply["texts"]):
             row, answer_entry, document_entry = shown_answer
-            answer_entry["response"], prompt_pieces = texts
+            answer_entry["response"], prompt_pieces = response_and_prompt
             if document_entry and prompt_pieces is None:  # a pack has the document
                 doc = documents(row["task"], options.include_path)[row["doc_id"]]
                 prompt_pieces = cut(prompt(row["task"], doc), [], LONGEST_PROMPT)
@@ -274,8 +277,8 @@ def _read_texts(reading: Reading, _: object) -> dict[str, list[list | None]]:
         line for line in read_lines(source.path) if line.number in line_numbers
     ):
         for answer in answers_in(line, source.task):
-            label = (line.number, answer.task, answer.filter, answer.sample)
-            answer_number = number_by_label.get(label)
+            answer_label = (line.number, answer.task, answer.filter, answer.sample)
+            answer_number = number_by_label.get(answer_label)
             if answer_number is None or answer.fault:
                 continue
             row, _, document_entry = shown_answers[answer_number]
