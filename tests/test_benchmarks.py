@@ -35,12 +35,12 @@ def real_documents(shared) -> dict[str, list[dict]]:
 
 def asked_value(document: dict) -> str:
     """Return the value that a prompt asks for, "" where it asks for several."""
-    if document.get("label", "").startswith("{"):
-        value, *others = read_label(document["label"]).values()
+    label = document.get("label", "")
+    if label.startswith("{"):
+        value, *others = read_label(label).values()
         text = ", ".join(value) if isinstance(value, list) else str(value)
         return "" if others else text
-    options = ", ".join(document.get("letters", ()))
-    return options or document.get("label") or document["golds"][0]
+    return ", ".join(document.get("letters", ())) or label or document["golds"][0]
 
 
 def sorted_letters(text: str) -> list[str]:
