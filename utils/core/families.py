@@ -164,8 +164,8 @@ class Scorer(NamedTuple):
     def upstream(self) -> tuple[int | None, str | None]:
         """Row count and fingerprint of the benchmark's file; None where they are unknown."""
         # A family may leave out a last part that the names of all its files share.
-        files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
-        return files.get(self.file) or files.get(shared_name, (None, None))
+        known_files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
+        return known_files.get(self.file) or known_files.get(shared_name, (None, None))
 
     @property
     def licence(self) -> str:
@@ -296,10 +296,11 @@ def groups() -> list[Group]:
     averaged_groups = []
     for name, (_, config, _) in sorted(task_files().items()):
         metric_list = config.get("aggregate_metric_list", [])
-        metrics = {entry["metric"]: entry["weight_by_size"] for entry in metric_list}
-        if any({*headline} <= metrics.keys() for headline in HEADLINES):
+        metric_names = {entry["metric"] for entry in metric_list}
+        if any({*headline} <= metric_names for headline in HEADLINES):
+            is_by_size = all(entry["weight_by_size"] for entry in metric_list)
             tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
-            averaged_groups.append(Group(name, tasks, all(metrics.values()), version))
+            averaged_groups.append(Group(name, tasks, is_by_size, version))
     return averaged_groups
 
 

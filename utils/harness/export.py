@@ -78,13 +78,13 @@ def add_options(parser: ArgumentParser) -> None:
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     help_text = "worked examples as turns of a chat (default: true in chat messages)"
-    flag = {"nargs": "?", "const": True, "metavar": "BOOL"}
-    flag["type"] = lambda text: text.lower() in ("true", "1", "yes")
-    add("--fewshot_as_multiturn", **flag, help=help_text)
+    multiturn_settings = {"nargs": "?", "const": True, "metavar": "BOOL"}
+    multiturn_settings["type"] = lambda text: text.lower() in ("true", "1", "yes")
+    add("--fewshot_as_multiturn", **multiturn_settings, help=help_text)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
     help_text = "over the tasks' own, such as max_gen_toks=32768"
-    pairs = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
-    add("--gen_kwargs", **pairs, help=help_text)
+    merge_settings = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
+    add("--gen_kwargs", **merge_settings, help=help_text)
     help_text = "the first N documents of each task, or a share of them below 1"
     add("--limit", type=_limit, metavar="N", help=help_text)
 
@@ -119,15 +119,15 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     run_options = {key: getattr(options, key) for key in (*_OPTIONS, "include_path")}
     run_options |= {"tasks": names, "model_args": {"model": options.model}}
     try:
-        config = EvaluatorConfig.from_cli(Namespace(**run_options))
+        run_config = EvaluatorConfig.from_cli(Namespace(**run_options))
     except ValueError as error:
         raise ToolError(str(error)) from None
     # It warns of rows of other files.
     logging.getLogger("lm_eval.tasks").setLevel(logging.WARNING)
     try:
-        manager, task_dict = load(names, options.include_path, config.metadata)
+        manager, task_dict = load(names, options.include_path, run_config.metadata)
         manager.load = lambda _: task_dict  # it would load all rows again
-        settings |= {key: getattr(config, key) for key in _CONFIG}
+        settings |= {key: getattr(run_config, key) for key in _CONFIG}
         return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
     except AssertionError as error:
         if not options.num_fewshot:
@@ -146,11 +146,9 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     """
     prompt_taker = PromptTaker()
     evaluate(prompt_taker, options.tasks, options, log_samples=False)
-    maker, chat = (
-        ("local", "openai")[options.openai],
-        "-chat" * options.apply_chat_template,
-    )
-    model_class = get_model(f"{maker}{chat}-completions")
+    model_type = "openai" if options.openai else "local"
+    model_type += "-chat-completions" if options.apply_chat_template else "-completions"
+    model_class = get_model(model_type)
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     answered_ids = {
         answer.line.get("custom_id")
@@ -185,8 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
     help_text = "outputs of a batch; write what has no answer there"
-    files = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    add("--only-missing", **files, help=help_text)
+    batch_settings = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    add("--only-missing", **batch_settings, help=help_text)
     add_options(parser)
     options = parser.parse_args(arguments)
     check_output(options.output, "export", _BEGINNING)

@@ -141,8 +141,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
             elif fault := answer.fault or _misfit(answer, options):
                 raise ToolError(f"{answer.place}: {fault}")
             else:
-                sample = answer.line if isinstance(answer.prompt, str) else {}
-                answers.append(answer._replace(line=sample.get("arguments")))
+                logged_sample = answer.line if isinstance(answer.prompt, str) else {}
+                answers.append(answer._replace(line=logged_sample.get("arguments")))
         model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
@@ -202,8 +202,8 @@ def save(tracker: EvaluationTracker, results: dict, replay: Replay, output: Path
                 " make room there, or give a shorter --model"
             )
         for path in log_paths:
-            with written_whole(output / path.relative_to(temporary_folder)) as copy:
-                copy.write(path.read_bytes())
+            with written_whole(output / path.relative_to(temporary_folder)) as file:
+                file.write(path.read_bytes())
 
 
 def main(arguments: list[str] | None = None) -> int:
