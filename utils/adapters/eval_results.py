@@ -5,7 +5,6 @@ Source of the form: `EvalResultEntry` of `huggingface_hub`, for `.eval_results/*
 
 from __future__ import annotations
 
-from argparse import Namespace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -13,16 +12,13 @@ import yaml
 
 from ..core.cli import say
 from ..core.families import configuration, scorer
-from ..core.files import check_output, written_whole
+from ..core.files import written_whole
 from ..verdicts.runs import Model
 
 
-_BEGINNING = r"\[\]|- dataset:\n +id: "  # of each file of this form
-
-
-def check_place(options: Namespace) -> None:
-    """Raise ToolError for a file that `write` has not written."""
-    check_output(options.eval_results, "score", _BEGINNING)
+BEGINNING = (
+    r"\[\]|- dataset:\n +id: "  # of each file of this form, as `write` writes it
+)
 
 
 def write(path: Path, model: Model, rows: list[dict]) -> None:

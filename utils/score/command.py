@@ -39,6 +39,7 @@ from ..adapters import eval_results
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import benchmarks, scorer
+from ..core.files import check_output
 from ..core.tables import FORMATS, escaped, percent, points, render
 from ..verdicts.figures import Tally
 from ..verdicts.judge import BREAKDOWNS, shorten, value_text
@@ -49,7 +50,6 @@ from .rows import RULES, rows, with_interval
 
 
 _PARAGRAPH = textwrap.TextWrapper(100, break_on_hyphens=False)
-_LIST_ITEM = textwrap.TextWrapper(100, subsequent_indent="  ")
 _BREAKDOWNS = ("task", *BREAKDOWNS)  # "task": of reasons alone
 _FREQUENT = 0.05  # share of the answers from which on a reason has an example
 _LEGEND = """\
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Print the tables of the runs; return the exit status."""
     options = _options(arguments)
     if options.eval_results:
-        eval_results.check_place(options)
+        check_output(options.eval_results, "score", eval_results.BEGINNING)
     models, failures = read_models(
         options.path, options, output=options.output, has_rows=bool(options.k)
     )
@@ -112,10 +112,9 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("--by", type=_breakdowns, metavar="NAME,...", help=by_help)
     add("--cite", action="store_true", help="lines for a paper, and BibTeX entries")
     k_type = partial(whole_number, least=1)
-    add("--k", type=k_type, metavar="K", help="print pass@K and the majority, too")
+    add("--k", type=k_type, metavar="K", help="pass@K and the majority")
     answer_options(parser)
-    hub_help = "the hub's results YAML, with the published scores"
-    add("--eval_results", type=output_path, metavar="FILE", help=hub_help)
+    add("--eval_results", type=output_path, metavar="FILE", help="results for the hub")
     add("--format", choices=FORMATS, default="markdown")
     options = parser.parse_args(arguments)
     if options.task:
@@ -251,9 +250,9 @@ def _example(row: dict) -> str:
     if row["flexible"] is None:
         excerpt_by_name["response"] = row["excerpt"]
     document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    meaning = scorer(row["task"]).utils.REASONS[row["reason"]]
-    item = f"{row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
-    lines = [_LIST_ITEM.fill(f"- {item}: {meaning}")]
+    claim = f"- {row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
+    claim += f": {scorer(row['task']).utils.REASONS[row['reason']]}"
+    lines = [textwrap.fill(claim, 100, subsequent_indent="  ")]
     for excerpt_name, excerpt in excerpt_by_name.items():
         excerpt_text = "nothing" if excerpt is None else shorten(excerpt, 70)
         lines.append(f"    {excerpt_name}: {escaped(excerpt_text)}")

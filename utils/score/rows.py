@@ -33,18 +33,18 @@ def rows(
     """
     benchmark_rows, task_rows, part_rows = [], [], []
     for benchmark in benchmarks(sorted(tallies, key=natural)):
+        labels = {"run": run, "task": benchmark.name, "filter": filter_name}
         scored_rows = []
         for task in (task for task in benchmark.tasks if task in tallies):
-            labels = {"run": run, "task": task, "filter": filter_name}
-            task_row, *rows_of_parts = _task_rows(labels, tallies[task], k)
+            task_labels = labels | {"task": task}
+            task_row, *rows_of_parts = _task_rows(task_labels, tallies[task], k)
             task_rows.append(task_row)
             part_rows += rows_of_parts
             if task_row["n"]:
                 scored_rows.append(task_row)
         if len(scored_rows) > 1:
-            labels = {"run": run, "task": benchmark.name, "filter": filter_name}
-            benchmark_columns = _benchmark_columns(benchmark, scored_rows, tallies)
-            benchmark_rows.append(labels | benchmark_columns)
+            mean_cells = _mean_cells(benchmark, scored_rows, tallies)
+            benchmark_rows.append(labels | mean_cells)
     return benchmark_rows + task_rows + part_rows
 
 
@@ -137,7 +137,7 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     return figure_by_column | {"clusters": format_cost.clusters}
 
 
-def _benchmark_columns(
+def _mean_cells(
     benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]
 ) -> dict:
     """Return the means and sums of a benchmark's tasks."""
