@@ -279,39 +279,14 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
     assert call(path)[1][0]["n"] == 2
 
 
-@pytest.mark.parametrize("source", ["results", "pack"])
-@pytest.mark.parametrize(
-    ("size", "seed", "expected"),
-    [
-        (10, 7, "made from seed 7, all 10"),
-        (4, 7, "made from seed 7, 4 of its 10"),
-        (10, 8, "not the 10 of seed 7"),
-        (4, None, "made from a seed"),
-    ],
-)
-def test_what_a_seed_made_is_told_where_its_size_is_known(
-    tmp_path, call, source, size, seed, expected
-):
-    task, stamp = scorer("fresh_date_arithmetic"), "2026-01-01T00-00-00"
-    docs, answered = (
-        task.process_docs(load(task.task[6:], x, 10, "1-2")["test"])
-        for x in (7, seed or 7)
-    )
-    digest, task = task.utils.fingerprint(map(task.utils.digest, docs)), task.task
-    made = {"gen_seed": 7, "gen_rows": 10, "gen_fingerprint": digest}
-    made = made if seed else {"gen_seed": "7", "gen_rows": None}
-    lines = [{"task": task, "doc": doc, "response": ""} for doc in answered]
-    path = write(tmp_path / f"samples_{task}_{stamp}.jsonl", *lines[:size])
-    if source == "results":
-        results = {"configs": {task: {"metadata": made}}}
-        write(tmp_path / f"results_{stamp}.json", results)
-    else:
-        entry = {"tasks": [task], "generated": made, "fingerprint": digest}
-        write(tmp_path / "manifest.json", {"data": {"x.jsonl": entry}})
-    status, (row, *parts), said = call(path, "--include_path", tmp_path)
-    assert (status, said, row["n"], row["rows"]) == (0, "", size, expected)
+def test_rows_made_from_a_seed_are_scored_by_level(tmp_path, call):
+    task = "fresh_date_arithmetic"
+    docs = scorer(task).process_docs(load(task[6:], 7, 10, "1-2")["test"])
+    lines = [{"task": task, "doc": doc, "response": ""} for doc in docs]
+    status, (row, *parts), said = call(write(tmp_path / "x.jsonl", *lines))
+    assert (status, said, row["n"], row["rows"]) == (0, "", 10, "made from a seed")
     levels = {part["value"]: part["n"] for part in parts if part["by"] == "level"}
-    assert sum(levels.values()) == size and {*levels} <= {"1", "2"}
+    assert sum(levels.values()) == 10 and {*levels} <= {"1", "2"}
 
 
 @pytest.mark.parametrize("name", ["doc_hash", "prompt_hash", "target_hash"])

@@ -277,9 +277,6 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
     return f"{task}:{doc_id}:{sha256(document_text(doc))[:_HASH_LENGTH]}"
 
 
-# ------------------------------------------------- what the results of the harness claim
-
-
 def read_results(path: Path) -> dict:
     """Return what a results file says, with tasks by their names outside of groups.
 
@@ -306,13 +303,7 @@ def claims_of(results: dict, task: str) -> dict:
     version, config = (within(results, key, task) for key in ("versions", "configs"))
     if version is config is None:
         return {}
-    metadata = within(config, "metadata")
     max_tokens = within(config, "generation_kwargs", "max_gen_toks")
-    origin = {
-        "seed": typed_claim(within(metadata, "gen_seed"), int),
-        "rows": typed_claim(within(metadata, "gen_rows"), int),
-        "fingerprint": typed_claim(within(metadata, "gen_fingerprint"), str),
-    }
     return {
         "model_name": typed_claim(results.get("model_name"), str),
         "lm_eval_version": typed_claim(results.get("lm_eval_version"), str),
@@ -323,7 +314,6 @@ def claims_of(results: dict, task: str) -> dict:
         "n_shot": typed_claim(within(results, "n-shot", task), int),
         "max_gen_toks": typed_claim(max_tokens, int),
         "repeats": typed_claim(within(config, "repeats"), int),
-        "made": None if None in (origin["seed"], origin["rows"]) else origin,
     }
 
 

@@ -101,14 +101,12 @@ class Figures:
 class Tally:
     """The figures of one task in a run: of all its documents, and broken down.
 
-    `repeats` lines may answer a document. `made` has `seed`, `rows` and `fingerprint` of
-    generated rows. Answers to the documents of the list `leave_out`, see `disputed`, are
-    counted and left out. `has_rows`: documents keep the rows of their answers.
+    `repeats` lines may answer a document. Answers to the documents of the list `leave_out`,
+    see `disputed`, are counted and left out. `has_rows`: documents keep their answers' rows.
     """
 
     task: str
     repeats: int = 1
-    made: dict | None = None
     leave_out: str | None = None
     has_rows: bool = False
     # Documents: with an answer, of these in the list, and beyond the benchmark's rows.
@@ -225,26 +223,17 @@ class Tally:
         A fingerprint is one of all rows, those that are left out included.
         """
         row_count, fingerprint = scorer(self.task).upstream
-        if row_count is not None:
-            if self.surplus or self.answered > row_count:
-                return _OTHER_ROWS
-            if self.answered < row_count:
-                return f"fewer than the benchmark's {row_count}"
-            if fingerprint is not None:
-                is_right = self.fingerprint == fingerprint
-                return "the benchmark's" if is_right else _OTHER_ROWS
-            if len(self.digests) < self.answered:
-                return f"as many as the benchmark's, {len(self.digests)} different"
-            return "as many as the benchmark's"
-        if self.made is None:  # rows do not tell their seed, nor how many it made
+        if row_count is None:
             return "made from a seed"
-        seed, row_count = self.made["seed"], self.made["rows"]
+        if self.surplus or self.answered > row_count:
+            return _OTHER_ROWS
         if self.answered < row_count:
-            return f"made from seed {seed}, {self.answered} of its {row_count}"
-        is_right = self.made["fingerprint"] in (None, self.fingerprint)
-        if is_right and self.answered == row_count:
-            return f"made from seed {seed}, all {row_count}"
-        return f"not the {row_count} of seed {seed}"
+            return f"fewer than the benchmark's {row_count}"
+        if fingerprint is not None:
+            return "the benchmark's" if self.fingerprint == fingerprint else _OTHER_ROWS
+        if len(self.digests) < self.answered:
+            return f"as many as the benchmark's, {len(self.digests)} different"
+        return "as many as the benchmark's"
 
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:

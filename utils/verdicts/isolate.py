@@ -62,9 +62,6 @@ Work = TypeVar("Work")
 Loaded = dict[str, str | None]
 
 
-# ------------------------------------------------------------------------- processes
-
-
 def each_apart(
     do: Callable[[Work, Loaded], dict],
     queue: deque[Work],
@@ -162,9 +159,6 @@ def allow_seconds(seconds: float) -> None:
     _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     with suppress(ValueError):  # a limit from outside is lower
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard_limit))
-
-
-# --------------------------------------------------------------------- files of answers
 
 
 @dataclass(eq=False)

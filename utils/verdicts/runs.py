@@ -6,19 +6,18 @@ filters is a model for each. No file is opened here: `isolate` reads what a stra
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 
 from ..core.cli import include_path_option, output_path, whole_number
 from ..core.errors import LineError, ToolError
-from ..core.families import all_tasks, scorer
+from ..core.families import all_tasks
 from ..core.files import SUFFIXES
 from ..packs import disputed
 from .answers import LONGEST, SAMPLES_NAME, Source
@@ -43,9 +42,6 @@ def answer_options(parser: ArgumentParser) -> None:
     for option, (default, bound) in LIMITS.items():
         number_args |= {"default": default, "help": f"{bound}; default: %(default)s"}
         group.add_argument(f"--{option}", **number_args)
-
-
-# ------------------------------------------------------------------------------ files
 
 
 def find_sources(
@@ -122,9 +118,6 @@ def _fault_of_kind(path: Path) -> str | None:
     return None if path.is_file() else "is a pipe or a device, not a file"
 
 
-# ----------------------------------------------------------------------------- models
-
-
 @dataclass(eq=False)
 class Model:
     """The answers of a model through one filter: its tables, and the figures of its tasks."""
@@ -172,11 +165,8 @@ class Model:
         for table, task_entry in self.entries():
             task, refusals = task_entry["task"], table.head["refused"]
             if task not in self.tasks:
-                claims, origin = self.claims(task), None
-                if scorer(task).upstream[0] is None:
-                    origin = claims.get("made") or _made(task, options.include_path)
-                settings = claims.get("repeats") or 1, origin, options.leave_out
-                self.tasks[task] = Tally(task, *settings, has_rows)
+                repeats = self.claims(task).get("repeats") or 1
+                self.tasks[task] = Tally(task, repeats, options.leave_out, has_rows)
             self.tasks[task].constants.update(task_entry["constants"])
             for row in table.rows(task, self.filter):
                 try:
@@ -189,19 +179,6 @@ class Model:
         for table in self.tables:
             for task, filter_name, line_count in table.head["refused"]["tasks"]:
                 self.refused[task] += line_count * (filter_name == self.filter)
-
-
-@cache
-def _made(task: str, folder: Path) -> dict | None:
-    """Return what a pack's rows of a task were made from, None where it does not say."""
-    with suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
-        manifest = json.loads((folder / "manifest.json").read_bytes())
-        for file_entry in manifest["data"].values():
-            recipe = file_entry["generated"] if task in file_entry["tasks"] else {}
-            origin = {"seed": recipe.get("gen_seed"), "rows": recipe.get("gen_rows")}
-            if None not in origin.values():
-                return origin | {"fingerprint": file_entry["fingerprint"]}
-    return None
 
 
 def read_models(
@@ -259,21 +236,20 @@ def _models_of(tables: list[Table]) -> list[Model]:
     Of several runs of a task the fullest counts, of equal ones the last: a run with --limit
     takes the place of no whole one.
     """
-    tables_by_run: dict[object, list[Table]] = defaultdict(list)
+    tables_by_run: dict[object, list] = defaultdict(list)
     for table in tables:
-        tasks = ", ".join(sorted({entry["task"] for entry in table.head["tasks"]}))
-        is_run = table.source.time and tasks
-        tables_by_run[table.source.place if is_run else table.source, tasks].append(
-            table
-        )
+        entries, time = table.head["tasks"], table.source.time
+        tasks = ", ".join(sorted({entry["task"] for entry in entries}))
+        run = table.source.place if time and tasks else table.source
+        size = sum(entry["documents"] for entry in entries)
+        tables_by_run[run, tasks].append(((size, time or ""), table))
     fullest_tables, remarks = [], []
-    for (_, tasks), tables_of_run in tables_by_run.items():
-        fullest_tables.append(max(tables_of_run, key=_size_and_time))
-        if len(tables_of_run) > 1:
-            time = fullest_tables[-1].source.time
-            remarks.append(
-                f"{len(tables_of_run)} runs of {tasks}: that of {time} is shown"
-            )
+    for (_, tasks), ranked_tables in tables_by_run.items():
+        (_, time), table = max(ranked_tables, key=itemgetter(0))
+        fullest_tables.append(table)
+        if len(ranked_tables) > 1:
+            runs_text = f"{len(ranked_tables)} runs of {tasks}"
+            remarks.append(f"{runs_text}: that of {time} is shown")
     source = fullest_tables[0].source
     claimed_names = [*filter(None, (table.head["model"] for table in fullest_tables))]
     run_name = source.label or (claimed_names or [source.default_name])[0]
@@ -290,9 +266,3 @@ def _models_of(tables: list[Table]) -> list[Model]:
         model = Model(name[:LONGEST], fullest_tables, filter_name, [*remarks])
         models.append(model)
     return models
-
-
-def _size_and_time(table: Table) -> tuple[int, str]:
-    """Return how many documents a table has, and when its answers were logged."""
-    document_count = sum(entry["documents"] for entry in table.head["tasks"])
-    return document_count, table.source.time or ""
