@@ -151,6 +151,8 @@ class Scorer(NamedTuple):
     base: str | None  # the task whose YAML file this one's includes
     family: str  # name of the folder that holds `utils`
     version: float
+    prompt_versions: set[str]  # whose runs had the prompts and documents of this one
+    config: dict  # what the YAML file says, includes resolved
     file: str  # upstream's name of the file with the rows, without its suffix
     metrics: tuple[str, ...]  # in the order of the YAML
     higher_is_better: dict[str, bool]  # by metric
@@ -170,14 +172,9 @@ class Scorer(NamedTuple):
     @property
     def licence(self) -> str:
         """The licence of the rows: that of the function that makes them, if it has one."""
-        loader_path = configuration(self.task).get("custom_dataset")
+        loader_path = self.config.get("custom_dataset")
         module_globals = function(loader_path).__globals__ if loader_path else {}
         return module_globals.get("LICENCE", self.utils.LICENCE)
-
-    def asks_as(self, version: str | None) -> bool:
-        """Tell whether a run of a version, None if unknown, had this one's prompts."""
-        own_version = str(self.version)
-        return version in (None, own_version) or {version, own_version} <= SAME_PROMPTS
 
     def metric(self, logged: str) -> str | None:
         """Return this version's name of a metric in a log; None where it has none."""
@@ -204,6 +201,8 @@ def scorer(task: str) -> Scorer:
         entry["metric"]: entry["higher_is_better"] for entry in config["metric_list"]
     }
     headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
+    version = config["metadata"]["version"]
+    own_version = {f"{version}"}
     row_kwargs = config.get("dataset_kwargs", {})
     rows_file = row_kwargs.get("data_file") or config.get("dataset_name")
     rows_file = row_kwargs.get("data_files", {}).get("test", rows_file)
@@ -211,7 +210,9 @@ def scorer(task: str) -> Scorer:
         task=task,
         base=base,
         family=utils.__name__.split(".")[-2],
-        version=config["metadata"]["version"],
+        version=version,
+        prompt_versions=SAME_PROMPTS if own_version <= SAME_PROMPTS else own_version,
+        config=config,
         file=task if "generator" in row_kwargs else Path(rows_file).stem,
         metrics=tuple(higher_is_better),
         higher_is_better=higher_is_better,

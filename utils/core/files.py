@@ -107,7 +107,7 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     name of `path`.
     """
     check_writable(path)
-    target_path, part_path = Path(os.path.realpath(path)), None
+    target_path = Path(os.path.realpath(path))
     try:
         with open_part(target_path.parent) as part_folder:
             part_path = part_folder / "file"
@@ -126,25 +126,21 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove what processes that were killed left in a folder: nobody has it locked."""
-    for part_folder in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-        with suppress(OSError):
-            descriptor = os.open(part_folder, os.O_RDONLY)
-            with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if any(part_folder.iterdir()):  # an empty one is about to be locked
-                    shutil.rmtree(part_folder)
-            os.close(descriptor)
-
-
 @contextmanager
 def open_part(folder: Path) -> Iterator[Path]:
     """Give a new folder in `folder` for what is not finished, and remove it at the end.
 
-    It stays locked meanwhile, or until no process has it.
+    It stays locked meanwhile, or until no process has it: what is not locked was left by
+    processes that were killed, and is removed.
     """
-    remove_leftovers(folder)
+    for leftover in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):
+            descriptor = os.open(leftover, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if any(leftover.iterdir()):  # an empty one is about to be locked
+                    shutil.rmtree(leftover)
+            os.close(descriptor)
     folder.mkdir(parents=True, exist_ok=True)
     part_folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
     descriptor = os.open(part_folder, os.O_RDONLY)

@@ -146,7 +146,8 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
     outcome, tally = entrant.outcomes[task], entrant.model.tasks[task]
     for aspect in ASPECTS:
         yield outcome[aspect]["status"], outcome[aspect]["text"], task
-    if not scorer(task).asks_as(run_version := outcome["version"]):
+    run_version = outcome["version"]
+    if run_version not in (None, *scorer(task).prompt_versions):
         yield FALSE, f"run as version {run_version}, not {scorer(task).version}", task
     if uninstructed_count := tally.all.counts["no_instruction"]:
         yield FALSE, f"{uninstructed_count:,} prompts without the instruction", task

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from ..core.families import configuration, scorer
+from ..core.families import scorer
 from ..core.tables import escaped, percent
 from ..verdicts.runs import Model
 
@@ -37,10 +37,10 @@ def faults(model: Model) -> Iterator[str]:
     for task in model.tasks:
         run_limit = model.claims(task).get("max_gen_toks")
         run_version = model.claims(task).get("version")
-        task_limit = configuration(task)["generation_kwargs"]["max_gen_toks"]
+        task_limit = scorer(task).config["generation_kwargs"]["max_gen_toks"]
         if run_limit is not None and run_limit < task_limit:
             low_limits.append(f"{task} {run_limit:,}, not {task_limit:,}")
-        if not scorer(task).asks_as(run_version):
+        if run_version not in (None, *scorer(task).prompt_versions):
             other_versions.append(f"{task} {run_version}, not {scorer(task).version}")
     if low_limits:
         fix = "run again without a max_gen_toks of your own"

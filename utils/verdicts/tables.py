@@ -29,7 +29,6 @@ from ..core.files import (
     open_part,
     parse,
     read_lines,
-    remove_leftovers,
     sha256_of,
 )
 from .answers import Source, sha256
@@ -97,7 +96,6 @@ def make_tables(
     """
     caches_folder = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     folder = output or options.cache or Path(caches_folder, "temporal-eval")
-    remove_leftovers(folder)  # of runs that were killed
     tables: dict[Source, Table] = {}
     source_by_place: dict[Path, Source] = {}
     missing: dict[Source, tuple[str, Path]] = {}  # keys and places of their tables
