@@ -223,10 +223,3 @@ def test_no_gold_answer_is_a_better_constant(task, answer, expected):
     for response in {family.utils.gold_response(doc) for doc in docs}:
         verdicts = [family.process_results(doc, [response]) for doc in docs]
         assert sum(x[family.headline[0]] for x in verdicts) <= sums[best] + 1e-9
-
-
-def test_figures_that_differ_are_noticed():
-    from tests import recompute
-
-    with pytest.raises(AssertionError, match="flexible"):
-        recompute.check([{"flexible": 0.5}], [{"flexible": 0.5000002}])

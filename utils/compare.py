@@ -149,8 +149,8 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
     A difference is that of run a minus run b.
     """
     rows, run_pairs = [], combinations(range(len(run_names)), 2)
-    cases = [*product(run_pairs, scopes, enumerate(RULES))]
-    for run_pair, scope, (rule_number, rule) in cases:
+    comparisons = [*product(run_pairs, scopes, enumerate(RULES))]
+    for run_pair, scope, (rule_number, rule) in comparisons:
         scores_a, scores_b = (
             _scores(matches, scope, run_number, rule_number) for run_number in run_pair
         )
@@ -166,12 +166,12 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
         }
         row |= zip(_COLUMNS, stats.estimate_difference(scores_b, scores_a, clusters))
         row["detectable"] = stats.detectable_difference(
-            cluster_sizes, score_sums_a, score_sums_b, len(cases)
+            cluster_sizes, score_sums_a, score_sums_b, len(comparisons)
         )
         rows.append(row)
     for row, adjusted_p in zip(rows, stats.holm(row["p"] for row in rows)):
         higher_run = row["run_a"] if row["difference"] > 0 else row["run_b"]
-        row["p_holm"], row["tests"] = adjusted_p, len(cases)
+        row["p_holm"], row["tests"] = adjusted_p, len(comparisons)
         row["better"] = higher_run if adjusted_p < 1 - stats.CONFIDENCE else None
     return rows
 

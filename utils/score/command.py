@@ -228,13 +228,15 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
     table_rows, examples = [], []
     for group_name, tallies in tallies_by_label.items():
         reason_counts = sum((tally.all.reasons for tally in tallies), Counter())
-        unextracted = sum((tally.all.unextracted for tally in tallies), Counter())
+        unextracted_counts = sum(
+            (tally.all.unextracted for tally in tallies), Counter()
+        )
         group_name = " ".join(filter(None, (group_name, model.filter)))
         for reason, answer_count in reason_counts.most_common():
             share = answer_count / reason_counts.total()
             table_row = {"answers to": group_name, "reason": reason}
             table_row |= {"answers": answer_count, "%": share}
-            table_row["no answer by the published rule"] = unextracted[reason]
+            table_row["no answer by the published rule"] = unextracted_counts[reason]
             table_rows.append(table_row)
             group_name = ""
             if reason != "right" and share >= _FREQUENT:
@@ -261,17 +263,17 @@ def _example(row: dict) -> str:
 
 def _breakdown(rows: list[dict]) -> str:
     """Return a table of the parts of a task, with a column for each run."""
-    breakdown, cells_by_value = rows[0]["by"], {}
+    breakdown, table_row_by_value = rows[0]["by"], {}
     for row in rows:
         first_cells = {breakdown: row["value"], "n": row["n"]}
-        cells = cells_by_value.setdefault(row["value"], first_cells)
-        if cells["n"] != row["n"]:  # as a rule, the runs answer the same documents
-            cells["n"] = "differs"
+        table_row = table_row_by_value.setdefault(row["value"], first_cells)
+        if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
+            table_row["n"] = "differs"
         score_texts = [with_interval(row, rule) for rule in RULES]
         if row["extracted"] is not None:
             score_texts.append(percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
-        cells[f"{row['run']} "] = " / ".join(filter(None, score_texts))
-    table = render([*cells_by_value.values()], "markdown")
+        table_row[f"{row['run']} "] = " / ".join(filter(None, score_texts))
+    markdown_table = render([*table_row_by_value.values()], "markdown")
     subject = f"{escaped(_name(rows[0]))} by {breakdown}"
-    return f"{subject}; published / flexible / extracted\n\n{table}"
+    return f"{subject}; published / flexible / extracted\n\n{markdown_table}"
