@@ -1,8 +1,7 @@
 """The offline pack in `examples/`, made of its own data: `python -m tests.examples`.
 
-It is what `temporal-eval offline` makes of `examples/data`, but for the copies of the
-families' files: its tasks include those of this checkout, so that an edit of a rule or a
-prompt shows at once.
+It is what `temporal-eval offline` makes of `examples/data`, but its tasks include the
+families' files of this checkout, so that an edit of a rule or a prompt shows at once.
 """
 
 import hashlib
@@ -37,9 +36,7 @@ def files(folder: Path) -> dict[str, bytes]:
             # Where the harness looks for the file, and with the suffix that copies lack.
             text = re.sub(r"(?m)^include: (lm_.*)_yaml$", r"include: ../\1.yaml", text)
             contents[name] = text.encode()
-    digests = {
-        x: hashlib.sha256(content).hexdigest() for x, content in contents.items()
-    }
+    digests = {name: hashlib.sha256(contents[name]).hexdigest() for name in contents}
     text = json.dumps(manifest | {"files": digests}, indent=2, sort_keys=True)
     return contents | {"manifest.json": f"{text}\n".encode()}
 

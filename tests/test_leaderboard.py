@@ -83,21 +83,15 @@ def make(tmp_path):
     return make
 
 
-@pytest.fixture
-def ranks(make):
-    """A function that makes a board of name -> answers; returns the models' first rows."""
-
-    def ranks(*arguments: object, status: int = 0) -> dict[str, dict]:
-        rows = json.loads(make("json", *arguments, status=status))
-        return {row["model"]: row for row in reversed(rows) if row["by"] is None}
-
-    return ranks
+def by_model(text: str) -> dict[str, dict]:
+    """Return the first row of each model of a board as JSON."""
+    return {row["model"]: row for row in reversed(json.loads(text)) if not row["by"]}
 
 
 # --------------------------------------------------------------------------- figures
 
 
-def test_figures_are_those_of_score_to_the_last_bit(board, runs, capsys):
+def test_json_and_csv_hold_the_figures_of_score_and_no_formula(board, runs, capsys):
     table = json.loads((board / "board.json").read_text(encoding="utf-8"))
     labels = ("model", "scope", "by", "value")
     row_by_labels = {tuple(row[label] for label in labels): row for row in table}
@@ -110,15 +104,12 @@ def test_figures_are_those_of_score_to_the_last_bit(board, runs, capsys):
             for column in row.keys() - {"run", "task", "filter"}:
                 assert found[column] == row[column], (row, column)
     assert {scope for _, scope, *_ in row_by_labels} == {"mean"}
-
-
-def test_csv_and_json_hold_the_same_rows_and_no_cell_is_a_formula(board):
-    table = json.loads((board / "board.json").read_text(encoding="utf-8"))
     with open(board / "board.csv", encoding="utf-8", newline="") as file:
         lines = [*csv.DictReader(file)]
     for line, row in zip(lines, table, strict=True):
         for name in ("scope", "n", "published", "flexible_rank"):
             assert line[name] == ("" if row.get(name) is None else str(row[name]))
+    # No cell is a formula.
     odd = ODD.replace("\r", "\\r").encode("utf-8", "backslashreplace").decode()
     assert {line["model"] for line in lines} == {"good", f"'{odd}"}
 
@@ -142,13 +133,14 @@ def planned(
     return rows
 
 
-def test_ranks_are_ranges_and_nobody_is_ranked_alone(make, ranks):
+def test_ranks_are_ranges_and_nobody_is_ranked_alone(make):
     runs = {"a": planned(40), "b": planned(40, wrong=5), "c": planned(40, wrong=30)}
-    found = {name: row["flexible_rank"] for name, row in ranks(runs, *BARE).items()}
-    assert found == {"a": "1-2", "b": "1-2", "c": "3-3"}
+    rows = by_model(make("json", runs, *BARE))
+    assert [rows[name]["flexible_rank"] for name in runs] == ["1-2", "1-2", "3-3"]
     # The pairs of three models, under two rules, in one benchmark.
     assert "for 3 models and 6 tests" in make("html", runs, *BARE)
-    assert ranks({"a": planned(40)}, *BARE)["a"]["flexible_rank"] is None
+    rows = by_model(make("json", {"a": planned(40)}, *BARE))
+    assert rows["a"]["flexible_rank"] is None
 
 
 LONG = "so " * 20
@@ -159,13 +151,11 @@ COPIES = [  # what equal answers begin with, how many there are, and if they are
 
 
 @pytest.mark.parametrize(("prefix", "shared", "is_remarked"), COPIES)
-def test_equal_answers_are_remarked_and_cost_no_rank(
-    ranks, prefix, shared, is_remarked
-):
+def test_equal_answers_are_remarked_and_cost_no_rank(make, prefix, shared, is_remarked):
     rows = planned(40, prefix=prefix)
     runs = {"a": rows, "copy": rows[:shared], "b": planned(40, wrong=5, prefix=LONG)}
     runs["near copy"] = [*rows[:-1], rows[-1] | {"response": "x" * 90}]
-    found = ranks(runs, *BARE)
+    found = by_model(make("json", runs, *BARE))
     for name, other in (("a", "copy"), ("copy", "a")):
         remark = f"all {shared} answers to shared documents are those of {other}"
         assert (remark in found[name]["remarks"]) == is_remarked
@@ -190,35 +180,36 @@ def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
 
 
 @pytest.mark.parametrize(("share", "found"), [(5, {"1-2"}), (1, {"1-1", "2-2"})])
-def test_orders_of_one_question_are_one_observation(ranks, share, found):
+def test_orders_of_one_question_are_one_observation(make, share, found):
     docs = [{"question": f"Q{n // share}?", "prompt": f"{n}"} for n in range(100)]
     row = {"task": "tot_semantic", "response": '{"answer": "E1"}'}
     good = [row | {"doc": doc | {"label": "E1"}} for doc in docs]
     wrong = [row | {"response": "none"} for row in good[:10]]
-    rows = ranks({"a": good, "b": wrong + good[10:]}, *BARE).values()
+    rows = by_model(make("json", {"a": good, "b": wrong + good[10:]}, *BARE)).values()
     assert {row["flexible_rank"] for row in rows} == found
 
 
-def test_each_of_two_filters_is_a_model_with_its_refused_lines(ranks, tmp_path):
+def test_each_of_two_filters_is_a_model_with_its_refused_lines(make, tmp_path):
     submission(tmp_path / "a", "careful", {"tasks": ["tcp_long"]})
     path = tmp_path / "a" / f"samples_tcp_long_{STAMPS[0]}.jsonl"
     rows = read_jsonl(path)
     strict = [row | {"filter": "strict"} for row in rows]
     strict[3] |= {"doc_hash": "0" * 64}
     write(path, *rows, *strict)
-    plain, strict = map(ranks({"a": path.parent}, status=1).get, ("a", "a (strict)"))
+    found = by_model(make("json", {"a": path.parent}, status=1))
+    plain, strict = found["a"], found["a (strict)"]
     assert (plain["status"], plain["n"]) == ("verified", 8)
     assert (strict["status"], strict["n"]) == ("not ranked", 7)
     assert "1 line refused" in strict["remarks"]
 
 
-def test_copies_of_a_row_are_matched_whatever_their_order(ranks, make):
+def test_copies_of_a_row_are_matched_whatever_their_order(make):
     doc = {"question": "How many?", "label": "{'answer': '3'}"}
     rows = [
         {"task": "tot_arithmetic", "doc_id": n, "doc": doc, "response": answer}
         for n, answer in enumerate(['{"answer": "3"}', '{"answer": "4"}'] * 20)
     ]
-    found = ranks({"a": rows, "b": rows[::-1]}, *BARE)
+    found = by_model(make("json", {"a": rows, "b": rows[::-1]}, *BARE))
     figures = [(x["n"], x["published"], x["flexible"]) for x in found.values()]
     assert figures == [(40, 0.5, 0.5)] * 2
     documents = documents_of_page(make("html", {"a": rows}))
@@ -230,50 +221,46 @@ def test_copies_of_a_row_are_matched_whatever_their_order(ranks, make):
 FRESH = "fresh_date_arithmetic"
 
 
-def fresh(folder: Path, seed: int, rows: int, **claims: object) -> Path:
-    """Write the log of a run over rows of a seed, and results with claims on these rows."""
-    docs = scorer(FRESH).process_docs(
-        load("date_arithmetic", seed, rows, "1-2")["test"]
-    )
+def fresh(folder: Path, **claims: object) -> Path:
+    """Write the log of a run over 20 rows of seed 1, and results with claims on these."""
+    docs = scorer(FRESH).process_docs(load("date_arithmetic", 1, 20, "1-2")["test"])
     lines = [sample(n, doc, prompt(FRESH, doc), "no") for n, doc in enumerate(docs)]
     write(folder / f"samples_{FRESH}_{STAMPS[0]}.jsonl", *lines)
-    claims = {"gen_seed": seed, "gen_rows": rows, "gen_levels": "1-2"} | claims
+    claims = {"gen_seed": 1, "gen_rows": 20, "gen_levels": "1-2"} | claims
     results = {"model_name": folder.name, "configs": {FRESH: {"metadata": claims}}}
     results |= {"n-shot": {FRESH: 0}, "versions": {FRESH: scorer(FRESH).version}}
     write(folder / f"results_{STAMPS[0]}.json", results)
     return folder
 
 
-UNKNOWN = "not verified", "cannot be regenerated"
+NO_CLAIMS = [  # of rows that can be regenerated
+    *({name: 1} for name in ("gen_version", "gen_rows", "gen_odd")),
+    *({"gen_rows": "9" * 400}, {"gen_levels": [1]}, {"gen_seed": None}),
+    {"gen_knobs": {"date_arithmetic": 1}},
+]
 CLAIMS = [  # what results say of rows of seed 1, the status, and the remark
     ({}, "verified", "all 20 documents of seed 1"),
     ({"gen_fingerprint": "0" * 16}, "verified", "20 documents of seed 1"),
     ({"gen_rows": 10**9}, "verified", "20 of 1,000,000,000 documents"),
     ({"gen_seed": 2}, "not ranked", "are not those of seed 2"),
-    *(({name: 1}, *UNKNOWN) for name in ("gen_version", "gen_rows", "gen_odd")),
-    ({"gen_rows": "9" * 400}, *UNKNOWN),
-    ({"gen_levels": [1]}, *UNKNOWN),
-    ({"gen_knobs": {"date_arithmetic": 1}}, *UNKNOWN),
-    ({"gen_seed": None}, *UNKNOWN),
+    *((claims, "not verified", "cannot be regenerated") for claims in NO_CLAIMS),
 ]
 
 
-def test_fresh_rows_are_regenerated_from_their_seed(ranks, tmp_path):
+def test_fresh_rows_are_regenerated_from_their_seed(make, tmp_path):
     runs = {
-        f"run {n}": fresh(tmp_path / str(n), 1, 20, **claims)
+        f"run {n}": fresh(tmp_path / str(n), **claims)
         for n, (claims, *_) in enumerate(CLAIMS)
     }
-    rows = ranks(runs, *BARE)
-    assert {*rows} == {*runs}
-    for name, (claims, status, remark) in zip(runs, CLAIMS):
-        row = rows[name]
+    rows = by_model(make("json", runs, *BARE))
+    for row, (claims, status, remark) in zip(map(rows.get, runs), CLAIMS):
         assert (row["status"], remark in row["remarks"]) == (status, True), claims
 
 
 def test_public_and_fresh_folders_of_one_name_are_one_model_with_both(make, tmp_path):
     submission(tmp_path / "public", "careful", {"tasks": ["tcp_long"]})
     public = f"a={tmp_path / 'public'}"
-    rows = json.loads(make("json", {"a": fresh(tmp_path / "fresh", 1, 20)}, public))
+    rows = json.loads(make("json", {"a": fresh(tmp_path / "fresh")}, public))
     assert {row["model"] for row in rows} == {"a"}
     assert {"tcp", FRESH} <= {row["scope"] for row in rows}
 
@@ -289,21 +276,20 @@ def test_the_terminal_shows_a_short_table(make, capsys):
     assert re.findall(r"[\w.]+", row) == "tcp a not verified 16 87.5 100.0".split()
 
 
-MINE = {  # files of a user with words of ours
-    "html": "<!doctype html><!-- my notes on temporal-eval leaderboard -->\n",
-    "csv": "model,status,remarks,mine\n",
-    "json": '[\n  {\n    "model": "mine"}]\n',
-}
+MINE = [  # files of a user with words of ours
+    ("html", "<!doctype html><!-- my notes on temporal-eval leaderboard -->\n"),
+    ("csv", "model,status,remarks,mine\n"),
+    ("json", '[\n  {\n    "model": "mine"}]\n'),
+]
 
 
-@pytest.mark.parametrize("form", MINE)
-def test_only_what_the_tool_made_is_replaced(make, tmp_path, form, capsys):
-    rows = {"a": answers("tcp_long")}
-    make(form, rows)
-    make(form, rows)
-    for mine in (MINE[form], "mine", "[]", "\n"):
+@pytest.mark.parametrize(("form", "text"), MINE)
+def test_only_what_the_tool_made_is_replaced(make, tmp_path, form, text, capsys):
+    runs = {"a": answers("tcp_long")}
+    assert make(form, runs) and make(form, runs)
+    for mine in (text, "mine", "[]", "\n"):
         (tmp_path / f"board.{form}").write_text(mine)
-        assert make(form, rows, status=1) == mine
+        assert make(form, runs, status=1) == mine
         assert "was not made by leaderboard" in capsys.readouterr().err
 
 
@@ -404,8 +390,8 @@ def driver():
     for option in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
         options.add_argument(f"--{option}")
     options.add_argument("--window-size=1280,900")
-    levels = {"browser": "ALL", "performance": "ALL"}
-    options.set_capability("goog:loggingPrefs", levels)
+    logs = {"browser": "ALL", "performance": "ALL"}
+    options.set_capability("goog:loggingPrefs", logs)
     socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
     with webdriver.Chrome(options, webdriver.ChromeService(DRIVER)) as driver:
         socket.setdefaulttimeout(None)
