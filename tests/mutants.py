@@ -18,10 +18,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NamedTuple
 
 from tests.conftest import ROOT
@@ -81,21 +81,16 @@ def survives(mutant: Mutant, copy: Path) -> bool:
 
 def in_copies(function: Callable, subjects: list) -> Iterator:
     """Yield what a function returns of each, on a copy for each processor."""
+    worker = threading.local()
+
+    def copy_checkout() -> None:
+        ignored = shutil.ignore_patterns(".*", "__pycache__")
+        worker.copy = Path(folder, str(threading.get_ident()))
+        shutil.copytree(ROOT, worker.copy, ignore=ignored)
+
     with tempfile.TemporaryDirectory() as folder:
-        copies: SimpleQueue[Path] = SimpleQueue()
-        for number in range(os.cpu_count() or 1):
-            ignored = shutil.ignore_patterns(".*", "__pycache__")
-            copies.put(shutil.copytree(ROOT, Path(folder, f"{number}"), ignore=ignored))
-
-        def in_copy(subject: Mutant | str) -> int:
-            copy = copies.get()
-            try:
-                return function(subject, copy)
-            finally:
-                copies.put(copy)
-
-        with ThreadPoolExecutor(copies.qsize()) as pool:
-            yield from pool.map(in_copy, subjects)
+        with ThreadPoolExecutor(os.cpu_count(), initializer=copy_checkout) as pool:
+            yield from pool.map(lambda x: function(x, worker.copy), subjects)
 
 
 def main(words: list[str]) -> int:

@@ -5,6 +5,7 @@ import logging
 import pickle
 import re
 from functools import partial
+from pathlib import Path
 from statistics import mean
 
 import pytest
@@ -43,9 +44,6 @@ def perfect(task: str, document: dict) -> str:
     """Return the answer of one who knows it and does what the prompt says."""
     ways = obedient.responses(scorer(task).family, document, prompt(task, document))
     return ways[obedient.AS_ASKED][0]
-
-
-# ----------------------------------------------------------------------------- rows
 
 
 def test_a_seed_names_its_rows_for_ever():
@@ -126,9 +124,6 @@ def test_the_benchmark_s_own_setting_is_that_of_all_levels():
     assert all(row["Premise"].count(".") <= 2 for row in pairs)
 
 
-# ---------------------------------------------------------------------------- tasks
-
-
 def test_every_generator_has_a_task_that_says_its_version():
     assert sorted(map(generator_of, FRESH)) == NAMES
     for task in FRESH:
@@ -188,24 +183,27 @@ def test_a_run_says_its_rows_and_scores_by_level(caplog):
     assert not re.search("not be comparable|No aggregation function", caplog.text)
 
 
-# ---------------------------------------------------------------------------- packs
-
-REQUEST = ["--gen-seed", "7", "--gen-rows", "4", "--gen-levels", "1-4"]
+SEED = 12345678901234567890123
+REQUEST = ["--gen-seed", str(SEED), "--gen-rows", "4", "--gen-levels", "1-4"]
 
 
 @pytest.fixture(scope="module")
 def fresh_pack(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fresh") / "pack"
-    assert main(["generate", str(folder), *REQUEST]) == 0
-    return folder
+    """A pack of a benchmark's rows and of fresh ones."""
+    folder = str(tmp_path_factory.mktemp("fresh") / "pack")
+    source = [f"--source=tcp={EXAMPLES / 'data'}", "--allow-partial"]
+    assert main(["offline", folder, "--tasks", "tcp_long", *source]) == 0
+    assert main(["generate", folder, *REQUEST]) == 0
+    return Path(folder)
 
 
 def test_a_pack_of_a_seed_has_its_rows_and_the_documents_of_a_run(fresh_pack):
+    assert len(documents("tcp_long", fresh_pack)) == 8
     tasks = load_tasks(["fresh"], fresh_pack)[1]["tasks"]
     assert sorted(tasks) == sorted(FRESH)
     for task in FRESH:
         lines = (fresh_pack / "data" / f"{task}.jsonl").read_text().splitlines()
-        seed_rows = [*rows(generator_of(task), 7, 4, range(1, 5))]
+        seed_rows = [*rows(generator_of(task), SEED, 4, range(1, 5))]
         assert [json.loads(line) for line in lines] == seed_rows
         seed_documents = list(scorer(task).process_docs(Rows(seed_rows)))
         assert list(tasks[task].eval_docs) == seed_documents
@@ -226,13 +224,15 @@ def test_a_pack_that_is_made_again_is_the_same_and_sound(fresh_pack, capsys):
 
 
 def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack, monkeypatch):
-    request = {"gen_seed": 7, "gen_rows": 4, "gen_levels": "1-4", "gen_version": "4"}
-    request |= {"gen_knobs": {}}
-    for entry in manifest_of(fresh_pack)["data"].values():
-        assert (entry["generated"], entry["given_as"]) == (request, "generated")
+    request = {"gen_seed": SEED, "gen_rows": 4, "gen_levels": "1-4", "gen_knobs": {}}
+    request["gen_version"] = "4"
+    entries = manifest_of(fresh_pack)["data"]
+    for task in FRESH:
+        assert entries[f"{task}.jsonl"]["generated"] == request
+        assert entries[f"{task}.jsonl"]["given_as"] == "generated"
     task = load_tasks(FRESH[:1], fresh_pack)[1]["tasks"][FRESH[0]]
     load_pack = partial(task.config.custom_dataset, f"{FRESH[0]}.jsonl")
-    assert len(load_pack(gen_seed=7, pretrained="a/model")["test"]) == 4
+    assert len(load_pack(gen_seed=SEED, pretrained="a/model")["test"]) == 4
     with pytest.raises(ValueError, match="--metadata gen_seed changes nothing in a"):
         load_pack(gen_seed=8)
     monkeypatch.setattr("sys.argv", ["/usr/bin/lm_eval", "--cache_requests=true"])
@@ -241,37 +241,22 @@ def test_a_pack_names_its_seed_and_takes_no_other(fresh_pack, monkeypatch):
             load_fresh()
 
 
-def test_rows_of_a_benchmark_and_of_a_seed_of_any_length_stand_in_one_pack(tmp_path):
-    seed, pack = "12345678901234567890123", str(tmp_path / "pack")
-    source = [f"--source=tcp={EXAMPLES / 'data'}", "--allow-partial"]
-    assert main(["offline", pack, "--tasks", "tcp_long", *source]) == 0
-    request = ["--gen-rows", "5", "--gen-seed", seed]
-    assert main(["generate", pack, "--tasks", "fresh_tcp_long", *request]) == 0
-    entries = manifest_of(tmp_path / "pack")["data"]
-    assert entries["fresh_tcp_long.jsonl"]["generated"]["gen_seed"] == int(seed)
-    assert len(documents("tcp_long", tmp_path / "pack")) == 8
-    assert len(documents("fresh_tcp_long", tmp_path / "pack")) == 5
-
-
 BAD_REQUESTS = [
-    ("8", [], "has the rows of another request (generator "),
-    ("7", ["--gen-rows", "3"], "gen_rows 3 is less than one row"),
-    ("7", ["--tasks", "tcp_long"], "tcp_long: is not a fresh task"),
-    ("7", ["--tasks", "fresh_tcp"], "is unknown; did you"),
-    ("-1", [], "'-1' is not a whole number"),
+    (8, [], "has the rows of another request (generator "),
+    (SEED, ["--gen-rows", "3"], "gen_rows 3 is less than one row"),
+    (SEED, ["--tasks", "tcp_long"], "tcp_long: is not a fresh task"),
+    (SEED, ["--tasks", "fresh_tcp"], "is unknown; did you"),
+    (-1, [], "'-1' is not a whole number"),
 ]
 
 
 @pytest.mark.parametrize(("seed", "more", "fault"), BAD_REQUESTS)
 def test_a_pack_that_cannot_be_made_says_why(fresh_pack, capsys, seed, more, fault):
     before = content(fresh_pack)
-    request = ["--gen-rows", "5", "--gen-seed", seed, *more]
+    request = ["--gen-rows", "5", "--gen-seed", str(seed), *more]
     assert main(["generate", str(fresh_pack), *request])
     assert fault in capsys.readouterr().err.splitlines()[-1]
     assert content(fresh_pack) == before
-
-
-# ------------------------------------------------------------------------ shortcuts
 
 
 def test_shortcuts_stand_beside_the_best_constant_answer_by_level(fresh_pack, capsys):

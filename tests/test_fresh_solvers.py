@@ -57,9 +57,6 @@ def test_a_level_has_one_step_more_than_the_one_before(name, column):
         assert len(steps.findall(row[column])) == row["level"] + more, row
 
 
-# --------------------------------------------------------------------------- timexnli
-
-
 @pytest.mark.parametrize(
     ("time", "label"),
     [
@@ -117,9 +114,6 @@ def test_pairs_are_of_the_public_kinds_labels_and_tenses_at_every_level():
     for text in texts:
         years = [int(x) for x in re.findall(r"\b\d{4}\b", text)]
         assert all((x > 2026) == (" will " in text) for x in years), text
-
-
-# ----------------------------------------------------------------------- tot_semantic
 
 
 def test_graphs_have_the_edges_hubs_and_blocks_of_their_kind():
@@ -245,9 +239,6 @@ def test_a_level_of_semantic_has_a_fact_that_matters_more():
     assert means[-1] - means[0] >= 5, means
 
 
-# --------------------------------------------------------------------- tot_arithmetic
-
-
 def test_each_type_and_each_kind_has_its_turn_as_often_as_in_the_benchmark():
     forms, shares = set(), arithmetic.KINDS
     for level in (1, 5):
@@ -286,8 +277,6 @@ def test_a_birthday_and_a_year_settle_an_age_or_not_in_the_same_words():
         problem = clocks.age(rng, 1)
         assert relatives(problem.text) == problem.answer
 
-
-# -------------------------------------------------------------------------------- tcp
 
 REST_KEYS = ("max_consecutive", "break_after", "break_between")
 TCP = ["tcp_short", "tcp_long"]

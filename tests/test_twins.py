@@ -154,15 +154,14 @@ def moved_project(**columns: object) -> Twin | str:
     return move(project(**columns), Survey({}, {}, set()), random.Random(1))
 
 
-@pytest.mark.parametrize(("text", "reason"), CASES["projects without a twin"])
-def test_projects_that_28_years_would_change_have_no_twin(text, reason):
-    assert reason in moved_project(dialogue=[text], question="As in 2024-01-31?")
-
-
-@pytest.mark.parametrize(("text", "end"), CASES["projects with a twin"])
-def test_projects_with_dates_and_clocks_in_gmt_have_a_twin(text, end):
-    year = int(moved_project(dialogue=[text], answer=end).row["answer"][:4])
-    assert abs(year - int(end[:4])) == 28
+@pytest.mark.parametrize(("text", "expected"), CASES["projects"])
+def test_projects_move_by_28_years_unless_that_would_change_them(text, expected):
+    end = expected if expected[:2] == "20" else "2024-03-06"
+    twin = moved_project(dialogue=[text], answer=end, question="As in 2024-01-31?")
+    if end == expected:
+        assert abs(int(twin.row["answer"][:4]) - int(end[:4])) == 28
+    else:
+        assert expected in twin
 
 
 @pytest.mark.parametrize(("ann", "bob", "has_twin"), CASES["hours"])
@@ -216,9 +215,6 @@ def test_facts_with_a_number_of_unsure_sense_have_no_twin(facts, question):
     plain = "E31 acted as R1 for E30 (1970-1979).\nE32 acted as R1 for E30 (1979-1985)."
     twin = replaced(plain, "Who acted as R1 for E30 in 1982?")
     assert not {"E30", "1982"} & {*re.findall(r"\w+", twin.row["question"])}
-
-
-# ------------------------------------------------------------------------------ packs
 
 
 def digests(task: str, folder: Path) -> set[str]:
