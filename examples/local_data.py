@@ -27,30 +27,28 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     data_path, manifest_path = FOLDER / "data" / data_file, FOLDER / "manifest.json"
     try:
         manifest = json.loads(manifest_path.read_bytes())
-        is_complete, generated = (
-            manifest["complete"],
-            manifest["data"][data_file]["generated"],
-        )
+        is_complete = manifest["complete"]
+        seed_metadata = manifest["data"][data_file]["generated"] or {}
         digest_in_manifest = manifest["files"][f"data/{data_file}"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         fault = f"is damaged, or does not name data/{data_file}"
         raise ValueError(f"{manifest_path}: {fault}; {FIX}") from None
     if is_complete is not True:
         raise ValueError(f"{manifest_path}: says that the pack is not complete; {FIX}")
-    _check_request(generated or {}, metadata)
+    _check_request(seed_metadata, metadata)
     if not data_path.is_file():  # a pipe would keep the run waiting
         raise ValueError(f"{data_path}: is missing, or not a file; {FIX}")
     try:
         data_bytes = data_path.read_bytes()
     except OSError as error:
         raise ValueError(f"{data_path}: {error.strerror}; {FIX}") from None
-    digest = hashlib.sha256(data_bytes).hexdigest()
-    if digest != digest_in_manifest:
-        fault = f"has SHA-256 {digest}, but the manifest says {digest_in_manifest}"
+    data_digest = hashlib.sha256(data_bytes).hexdigest()
+    if data_digest != digest_in_manifest:
+        fault = f"has SHA-256 {data_digest}, but the manifest says {digest_in_manifest}"
         raise ValueError(f"{data_path}: {fault}; {FIX}")
-    table = _table_of(map(json.loads, io.BytesIO(data_bytes)))
+    row_table = _table_of(map(json.loads, io.BytesIO(data_bytes)))
     # `datasets` would pickle all rows to find a fingerprint of its own.
-    dataset = datasets.Dataset(InMemoryTable(table), fingerprint=digest[:16])
+    dataset = datasets.Dataset(InMemoryTable(row_table), fingerprint=data_digest[:16])
     dataset.info.config_name = data_path.stem
     return datasets.DatasetDict(test=dataset)
 
@@ -58,21 +56,23 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
 def _table_of(rows: Iterable[dict]) -> pyarrow.Table:
     """Return rows as a table, of which BATCH_SIZE are in memory as objects at a time."""
     rows, tables = iter(rows), []
-    while batch := list(islice(rows, BATCH_SIZE)):
-        columns = dict.fromkeys(column for row in batch for column in row)
-        tables.append(pyarrow.Table.from_pylist([columns | row for row in batch]))
+    while row_batch := list(islice(rows, BATCH_SIZE)):
+        columns = dict.fromkeys(column for row in row_batch for column in row)
+        tables.append(pyarrow.Table.from_pylist([columns | row for row in row_batch]))
     return pyarrow.concat_tables(tables, promote_options="permissive")
 
 
-def _check_request(generated: dict, metadata: dict) -> None:
+def _check_request(seed_metadata: dict, metadata: dict) -> None:
     """Raise ValueError where `--metadata` asks for other rows than those made of a seed."""
-    for name, value in generated.items():
-        if metadata.get(name, value) != value:
+    for setting_name, setting_value in seed_metadata.items():
+        if metadata.get(setting_name, setting_value) != setting_value:
             raise ValueError(
-                f"--metadata {name} changes nothing in a pack, whose rows are made"
-                f" ({name} {value}); leave it out, or make a pack with"
+                f"--metadata {setting_name} changes nothing in a pack, whose rows are made"
+                f" ({setting_name} {setting_value}); leave it out, or make a pack with"
                 " `temporal-eval generate`"
             )
-    if generated and "--cache_requests true" in " ".join(sys.argv).replace("=", " "):
+    if seed_metadata and "--cache_requests true" in " ".join(sys.argv).replace(
+        "=", " "
+    ):
         fault = "--cache_requests true: the cache tells no seed from another"
         raise ValueError(f"{fault}; leave it out, or give `refresh`")

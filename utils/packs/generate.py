@@ -40,10 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
     add("--gen-knobs", "--gen_knobs", type=_json, default={}, help=knobs_help)
     add("--tasks", default="fresh", metavar="NAME,...", help=default_help)
     options = parser.parse_args(arguments)
-    names = options.tasks.split(",")
-    tasks = sorted({task for name in names for task in leaf_tasks(name)})
+    names_in_option = options.tasks.split(",")
+    tasks = sorted({task for name in names_in_option for task in leaf_tasks(name)})
     sources = [_source(task, vars(options)) for task in tasks]
-    make(options.folder.resolve(), sources, names)
+    make(options.folder.resolve(), sources, names_in_option)
     return 0
 
 

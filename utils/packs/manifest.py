@@ -46,15 +46,15 @@ class Manifest:
                 raise ToolError(f"{folder}: {fault}; name a new or an empty folder")
             return cls(folder, {}, {})
         try:
-            content = json.loads(manifest_path.read_bytes())
-            data, files = content["data"], content["files"]
+            manifest_content = json.loads(manifest_path.read_bytes())
+            data, files = manifest_content["data"], manifest_content["files"]
             if (
-                content["format"] == FORMAT
+                manifest_content["format"] == FORMAT
                 and {f"data/{data_file}" for data_file in data} <= files.keys()
                 and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
                 and not any({"", ".", ".."} & {*file.split("/")} for file in files)
             ):
-                return cls(folder, data, files, content["complete"])
+                return cls(folder, data, files, manifest_content["complete"])
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             pass
         fault = "is not the manifest of a pack that this version made"
@@ -101,8 +101,8 @@ class Manifest:
 
     def strangers(self) -> list[str]:
         """Return the names of the files in the folder that are not of the pack."""
-        paths = (path for path in self.folder.rglob("*") if not path.is_dir())
-        names = {path.relative_to(self.folder).as_posix() for path in paths}
+        file_paths = (path for path in self.folder.rglob("*") if not path.is_dir())
+        file_names = {path.relative_to(self.folder).as_posix() for path in file_paths}
         return sorted(
-            name for name in names - {*self.files, FILE, LOCK} if not is_part(name)
+            name for name in file_names - {*self.files, FILE, LOCK} if not is_part(name)
         )

@@ -83,18 +83,18 @@ def main(arguments: list[str] | None = None) -> int:
 def _use_local_files(sources: list[Source], source_options: list[str]) -> list[Source]:
     """Return sources of which some read the files that `--source FAMILY=FOLDER` names."""
     family_names = sorted({source.family for source in find_sources([])})
-    for option in source_options:
-        family, _, folder = option.partition("=")
+    for source_option in source_options:
+        family, _, folder = source_option.partition("=")
         if family not in family_names or not folder or not Path(folder).is_dir():
             fix = f"give one of {', '.join(family_names)}, '=', and a folder"
-            raise ToolError(f"--source {option}: {fix}")
-        for index, source in enumerate(sources):
+            raise ToolError(f"--source {source_option}: {fix}")
+        for source_index, source in enumerate(sources):
             if source.family == family:
-                paths = [*Path(folder).rglob(source.file)]
-                if len(paths) != 1:
-                    fault = f"has {len(paths) or 'no'} files {source.file}"
+                matching_paths = [*Path(folder).rglob(source.file)]
+                if len(matching_paths) != 1:
+                    fault = f"has {len(matching_paths) or 'no'} files {source.file}"
                     raise ToolError(f"{folder}: {fault}; name a folder with one")
-                sources[index] = source._replace(path=paths[0])
+                sources[source_index] = source._replace(path=matching_paths[0])
     return sources
 
 
@@ -118,13 +118,13 @@ def make(
     with lock:
         manifest = Manifest.of(folder)
         content_by_file = _task_files(manifest, sources)
-        data_files = {f"data/{source.file}" for source in sources}
-        manifest.begin(data_files | content_by_file.keys())
+        data_file_names = {f"data/{source.file}" for source in sources}
+        manifest.begin(data_file_names | content_by_file.keys())
         for source_number, source in enumerate(sources, 1):
-            summary = _add_data(manifest, source, allow_partial)
-            say(f"[{source_number}/{len(sources)}] {source.file}: {summary}")
-        for file, content in content_by_file.items():
-            manifest.write(file, [content])
+            data_summary = _add_data(manifest, source, allow_partial)
+            say(f"[{source_number}/{len(sources)}] {source.file}: {data_summary}")
+        for file_name, file_bytes in content_by_file.items():
+            manifest.write(file_name, [file_bytes])
         if faults := _differences(manifest):
             raise ToolError(faults[0])
         manifest.complete = True
@@ -136,37 +136,37 @@ def make(
 
 def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
-    file, entry = f"data/{source.file}", manifest.data.get(source.file)
+    file, old_entry = f"data/{source.file}", manifest.data.get(source.file)
     given_as = "generated" if source.generated else "upstream"
-    old_digest = manifest.files[file] if entry and manifest.has(file) else None
-    if entry:
-        source = source._replace(tasks=source.tasks | {*entry["tasks"]})
+    old_digest = manifest.files[file] if old_entry and manifest.has(file) else None
+    if old_entry:
+        source = source._replace(tasks=source.tasks | {*old_entry["tasks"]})
     if source.path:
         given_as = "local file"
     elif old_digest:
         source = source._replace(path=manifest.folder / file)
-        given_as = entry["given_as"]
-    task_scorer, digests = scorer(min(source.tasks)), []
-    upstream_count, upstream_fingerprint = task_scorer.upstream
-    expected_count = None if allow_partial else upstream_count
-    manifest.write(file, checked_lines(source, expected_count, digests))
-    fingerprint = task_scorer.utils.fingerprint(digests)
-    is_upstream = given_as != "local file" or fingerprint == upstream_fingerprint
+        given_as = old_entry["given_as"]
+    task_scorer, doc_digests = scorer(min(source.tasks)), []
+    upstream_row_count, upstream_fingerprint = task_scorer.upstream
+    expected_row_count = None if allow_partial else upstream_row_count
+    manifest.write(file, checked_lines(source, expected_row_count, doc_digests))
+    fingerprint = task_scorer.utils.fingerprint(doc_digests)
+    has_upstream_rows = given_as != "local file" or fingerprint == upstream_fingerprint
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": fingerprint,
         "generated": source.generated,
         "given_as": given_as,
-        "rows": len(digests),
+        "rows": len(doc_digests),
         "tasks": sorted(source.tasks),
         "upstream": source.upstream,
         "upstream_licence": task_scorer.licence,
-        "upstream_revision": source.revision if is_upstream else None,
+        "upstream_revision": source.revision if has_upstream_rows else None,
     } | ({"twins": source.twins} if source.twins else {})
     manifest.save()
-    summary = f"{len(digests)} rows"
-    if upstream_count not in (None, len(digests)):
-        summary += f", of {upstream_count}"
+    summary = f"{len(doc_digests)} rows"
+    if upstream_row_count not in (None, len(doc_digests)):
+        summary += f", of {upstream_row_count}"
     elif upstream_fingerprint not in (None, fingerprint):
         fault = f"fingerprint {fingerprint}, not {upstream_fingerprint}"
         summary += f", but not the benchmark's: {fault}"
@@ -193,21 +193,21 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     if unknown_tasks := sorted(file_by_task.keys() - task_files().keys()):
         fault = f"this version has no task {unknown_tasks[0]}; make a new pack"
         raise ToolError(f"{manifest.folder}: {fault} in another folder")
-    command = COMMAND.format(folder=".", tasks=min(file_by_task))
-    readme_bytes = README_TEXT.format(command=command).encode()
+    readme_command = COMMAND.format(folder=".", tasks=min(file_by_task))
+    readme_bytes = README_TEXT.format(command=readme_command).encode()
     content_by_file = {LOADER.name: LOADER.read_bytes(), "README.md": readme_bytes}
     for name, (yaml_path, config, _) in task_files().items():
         if name in file_by_task:
-            stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
-            yaml_text = LEAF.format(file=f"{stem}_yaml", data=file_by_task[name])
+            yaml_stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
+            yaml_text = LEAF.format(file=f"{yaml_stem}_yaml", data=file_by_task[name])
             if metadata := metadata_by_task[name]:
                 yaml_text += f"metadata: {json.dumps(config['metadata'] | metadata)}\n"
             content_by_file[f"{name}.yaml"] = yaml_text.encode()
         elif "group" in config and {*leaf_tasks(name)} <= file_by_task.keys():
             content_by_file[f"{name}.yaml"] = yaml_path.read_bytes()
-    families = {scorer(task).family for task in file_by_task}
-    families |= {task_files()[task].path.parent.name for task in file_by_task}
-    return content_by_file | _copies(families)
+    family_names = {scorer(task).family for task in file_by_task}
+    family_names |= {task_files()[task].path.parent.name for task in file_by_task}
+    return content_by_file | _copies(family_names)
 
 
 def _copies(families: set[str]) -> dict[str, bytes]:
@@ -237,15 +237,15 @@ def check(folder: Path) -> list[str]:
 def _differences(manifest: Manifest) -> list[str]:
     """Return a line for each file that is not as the manifest says, or not in it."""
     faults = []
-    for file in sorted(manifest.files):
-        path = manifest.folder / file
-        if not path.is_file():
-            faults.append(f"{path}: is missing; make the pack again")
-        elif not manifest.has(file):
+    for file_name in sorted(manifest.files):
+        file_path = manifest.folder / file_name
+        if not file_path.is_file():
+            faults.append(f"{file_path}: is missing; make the pack again")
+        elif not manifest.has(file_name):
             fault = "has another SHA-256 than the manifest"
-            faults.append(f"{path}: {fault}; make the pack again")
-    for file in manifest.strangers():
-        if file.endswith((".yaml", ".py")) or file.startswith("data/"):
+            faults.append(f"{file_path}: {fault}; make the pack again")
+    for file_name in manifest.strangers():
+        if file_name.endswith((".yaml", ".py")) or file_name.startswith("data/"):
             fault = "is not in the manifest; move it elsewhere"
-            faults.append(f"{manifest.folder / file}: {fault}")
+            faults.append(f"{manifest.folder / file_name}: {fault}")
     return faults

@@ -69,30 +69,30 @@ def find_sources(names: list[str]) -> list[Source]:
 def _source(task: str) -> Source:
     """Return the source of a task's rows: of the hub, or what a function gives."""
     config = configuration(task)
-    kwargs, split = config.get("dataset_kwargs") or {}, config["test_split"]
+    kwargs, split_name = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
         load_splits = function(config["custom_dataset"])
         module = sys.modules[load_splits.__module__]
         upstream, revision = f"{module.SUBSET}/{kwargs['data_file']}", module.COMMIT
     else:
-        hub_file = kwargs.get("data_files", {}).get(split)
-        hub_names = config["dataset_path"], config.get("dataset_name"), hub_file
-        upstream, revision = "/".join(filter(None, hub_names)), kwargs.get("revision")
-        load_splits, module = partial(_load_from_hub, *hub_names), None
+        hub_file = kwargs.get("data_files", {}).get(split_name)
+        hub_parts = config["dataset_path"], config.get("dataset_name"), hub_file
+        upstream, revision = "/".join(filter(None, hub_parts)), kwargs.get("revision")
+        load_splits, module = partial(_load_from_hub, *hub_parts), None
 
     def load_rows() -> Iterable[dict]:
         try:
-            return load_splits(**kwargs)[split]
+            return load_splits(**kwargs)[split_name]
         except Exception as error:  # datasets and the hub raise all kinds
             if module:  # whose errors name the place and the fix
-                message = str(error).replace(module.USE_A_PACK, "or use --source")
+                error_text = str(error).replace(module.USE_A_PACK, "or use --source")
             else:
                 fault = str(error).strip().split("\n")[0] or type(error).__name__
-                message = (
+                error_text = (
                     f"{upstream}: {fault}; check the network, the disk and your access"
                     " (`hf auth login`), or give the files with --source"
                 )
-            raise ToolError(message) from error
+            raise ToolError(error_text) from error
 
     return Source(frozenset({task}), upstream, load_rows, revision)
 
@@ -125,7 +125,7 @@ def checked_lines(
             (f"{origin}, row {row_number}", row)
             for row_number, row in enumerate(source.load())
         )
-    for place, row in placed_rows:
+    for row_place, row in placed_rows:
         try:
             row_schema = pyarrow.Table.from_pylist([row]).schema
             schema = pyarrow.unify_schemas(
@@ -139,7 +139,7 @@ def checked_lines(
             if not row_mention:
                 fault = ": a cell is not of the type of those above it, or too large"
                 fault += f" ({error_text:.200}); fix the row"
-            raise ToolError(f"{place}{fault}") from error
+            raise ToolError(f"{row_place}{fault}") from error
         digests.append(scorer(task).utils.digest(document))
         yield json.dumps(row, ensure_ascii=False).encode() + b"\n"
     if not digests:

@@ -57,22 +57,22 @@ def main(arguments: list[str] | None = None) -> int:
     add("--include_path", type=folder_path, required=True, metavar="PACK")
     add("--gen-seed", "--gen_seed", type=whole_number, required=True, metavar="N")
     options = parser.parse_args(arguments)
-    public = Manifest.of(options.include_path.resolve())
-    if pack_faults := check(public.folder):
+    public_manifest = Manifest.of(options.include_path.resolve())
+    if pack_faults := check(public_manifest.folder):
         raise ToolError(pack_faults[0])
     twin_tasks = [task for task in all_tasks() if transformations(task)]
     sources = [
-        _source(task, public, options.gen_seed)
+        _source(task, public_manifest, options.gen_seed)
         for task in twin_tasks
-        if scorer(task).base in public.tasks
+        if scorer(task).base in public_manifest.tasks
     ]
     sources = [source for source in sources if source.twins["originals"]]
     if not sources:
         bases_text = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
         fault = "has no row that can have a twin; make a pack with some of"
-        raise ToolError(f"{public.folder}: {fault} {bases_text}")
-    names = [min(source.tasks) for source in sources]
-    make(options.folder.resolve(), sources, names)
+        raise ToolError(f"{public_manifest.folder}: {fault} {bases_text}")
+    task_names = [min(source.tasks) for source in sources]
+    make(options.folder.resolve(), sources, task_names)
     return 0
 
 
@@ -83,14 +83,14 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
     draws, count_by_reason = draw_twins(task, base_rows, seed)
     is_control_task = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [draw for draw in draws if draw.keeps_label == is_control_task]
-    rows, base_entry = [draw.row for draw in draws], public.data[base_file]
-    twin_docs = documents_of(task, rows) if rows else []
-    digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
+    twin_rows, base_entry = [draw.row for draw in draws], public.data[base_file]
+    twin_docs = documents_of(task, twin_rows) if twin_rows else []
+    twin_digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
     originals = [[*draw.original, draw.mirror] for draw in draws]
     return Source(
         tasks=frozenset({task}),
         upstream=f"twins of {base_entry['upstream']}, seed {seed}",
-        load=lambda: rows,
+        load=lambda: twin_rows,
         generated={
             "twin_seed": seed,
             "twin_version": VERSION,
@@ -98,7 +98,7 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
         },
         twins={
             # Digest of the twin -> digest and label of its original, and the mirror image.
-            "originals": dict(zip(digests, originals)),
+            "originals": dict(zip(twin_digests, originals)),
             "column": draws[0].column if draws else None,
             "rows": len(base_rows),
             "source_fingerprint": base_entry["fingerprint"],
@@ -112,15 +112,15 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
 
     A twin of which the label changes comes before one of which it stays.
     """
-    base, survey = scorer(scorer(task).base), Survey.of(rows)
-    owners = dict.fromkeys(map(_question, rows), "public")
-    draws, count_by_reason, newest_list = [], Counter(), [*disputed.LISTS][-1]
-    for row, base_doc in zip(rows, documents_of(base.task, rows)):
-        digest, row_draws, refusals = base.utils.digest(base_doc).hex(), [], []
-        key = f"{seed}|{digest}"
-        is_disputed = disputed.is_in(newest_list, digest)
+    base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
+    owner_by_question = dict.fromkeys(map(_question, rows), "public")
+    draws, count_by_reason, newest_list_name = [], Counter(), [*disputed.LISTS][-1]
+    for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
+        digest, row_draws, refusals = base_scorer.utils.digest(base_doc).hex(), [], []
+        row_key = f"{seed}|{digest}"
+        is_disputed = disputed.is_in(newest_list_name, digest)
         for name in [] if is_disputed else transformations(task):
-            twin = _draw(name, row, survey, key, owners)
+            twin = _draw(name, row, survey, row_key, owner_by_question)
             if isinstance(twin, str):
                 refusals.append(twin)
                 continue
@@ -129,7 +129,7 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
             row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         if row_draws:
             draws.append(min(row_draws, key=lambda draw: draw.keeps_label))
-            owners[_question(draws[-1].row)] = key
+            owner_by_question[_question(draws[-1].row)] = row_key
         else:
             count_by_reason["; ".join(refusals) or "a disputed label"] += 1
     return draws, count_by_reason
@@ -152,5 +152,5 @@ def _draw(
 
 def _question(row: dict) -> str:
     """Return what a row asks, without its label."""
-    unasked_columns = {"label", "answer", "index", "twin"}
-    return json.dumps({x: row[x] for x in row.keys() - unasked_columns}, sort_keys=True)
+    asked_columns = row.keys() - {"label", "answer", "index", "twin"}
+    return json.dumps({column: row[column] for column in asked_columns}, sort_keys=True)
