@@ -18,10 +18,8 @@ class Excess(Exception):
 
 
 # What families raise for an object that is not a document of the task.
-NOT_A_DOCUMENT = (
-    *(LookupError, TypeError, ValueError, AttributeError),
-    *(ArithmeticError, RecursionError),
-)
+NOT_A_DOCUMENT = (LookupError, TypeError, ValueError, AttributeError)
+NOT_A_DOCUMENT += (ArithmeticError, RecursionError)
 
 
 def fault_of(error: OSError) -> str:

@@ -1,8 +1,7 @@
 """From the name of a task to its scorer, by what the YAML files of the pack say.
 
-Tools ask here and import no family by name, so that a new task needs no change in them.
-The files are read without the harness, which takes seconds to import, and no task is
-built, which would load its data set.
+Tools import no family by name, so that a new task needs no change in them. The harness is
+not imported, which takes seconds, and no task is built, which would load its data set.
 """
 
 from __future__ import annotations

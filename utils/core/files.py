@@ -51,9 +51,8 @@ def read_lines(
 ) -> Iterator[Line]:
     """Yield the lines that are not blank, one at a time, for `parse`.
 
-    Raises OSError where the file cannot be read, ToolError where it is not JSON Lines,
-    compressed data is damaged, a line has more than `longest` bytes or all of them more
-    than `most`.
+    Raises OSError where the file cannot be read, ToolError where it is of another format,
+    damaged, a line has more than `longest` bytes or all of them more than `most`.
     """
     line_number, byte_count = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
@@ -65,15 +64,17 @@ def read_lines(
             byte_lines = iter(lambda: unpacked_file.readline(longest + 1), b"")
             for line_number, line_bytes in enumerate(byte_lines, 1):
                 byte_count += len(line_bytes)
+                place = f"{path}, line {line_number}"
                 if len(line_bytes) > longest:
                     fault = f"is longer than {longest / 2**20:g} MiB"
-                    fix = "write each object in its own line"
-                    raise ToolError(f"{path}, line {line_number}: {fault}; {fix}")
+                    raise ToolError(
+                        f"{place}: {fault}; write each object in its own line"
+                    )
                 if byte_count > most:
                     fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
                     raise ToolError(f"{path}: {fault}; split the file")
                 if line_bytes.strip():
-                    yield Line(f"{path}, line {line_number}", line_number, line_bytes)
+                    yield Line(place, line_number, line_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {line_number}: {fault}") from None
@@ -103,8 +104,7 @@ def parse(line: Line) -> dict:
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Give a file to write to, which stands under its name whole or not at all.
 
-    It replaces the file there, and what a symlink there leads to. Raises OSError, with the
-    name of `path`.
+    It replaces what a symlink there leads to. Raises OSError, with the name of `path`.
     """
     check_writable(path)
     target_path = Path(os.path.realpath(path))
@@ -201,7 +201,4 @@ def sha256_of(path: Path) -> str:
 
 def is_part(name: str) -> bool:
     """Tell whether a path is one of what is not finished, which `open_part` gives."""
-    return any(
-        folder_name.startswith(_PREFIX) and folder_name.endswith(_SUFFIX)
-        for folder_name in name.split("/")
-    )
+    return f"/{_PREFIX}" in f"/{name}"
