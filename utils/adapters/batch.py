@@ -38,9 +38,9 @@ def score_batch(batch: Batch) -> Batch:
     """
     batch = getattr(batch, "pa_table", batch)  # as `datasets` holds what it maps
     input_columns = (_cells(batch, column) for column in ("task", "doc", "response"))
-    output_rows = [_row(*cells) for cells in zip(*input_columns, strict=True)]
-    added = {column: [row[column] for row in output_rows] for column in _COLUMNS}
-    return _extended(batch, added)
+    output_rows = [_row(*row_cells) for row_cells in zip(*input_columns, strict=True)]
+    new_columns = {column: [row[column] for row in output_rows] for column in _COLUMNS}
+    return _extended(batch, new_columns)
 
 
 def _row(task: object, doc: object, response: object) -> dict:
@@ -60,8 +60,8 @@ def _scored(task: object, doc: object, response: object) -> dict:
     except ToolError as error:
         return added_cells | {"error": _text(str(error))}
     metric_names = (*(scorer(task).headline or (None, None)), "extracted")
-    scores = map(verdict.scores.get, metric_names)
-    added_cells |= zip(("published", "flexible", "extracted"), scores)
+    headline_scores = map(verdict.scores.get, metric_names)
+    added_cells |= zip(("published", "flexible", "extracted"), headline_scores)
     added_cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
     added_cells["published_answer"] = _text(verdict.published)
     return added_cells | {"flexible_answer": _text(verdict.flexible)}
@@ -76,8 +76,8 @@ def _plain(value: object) -> object:
     """Return what Arrow and NumPy made of a value of JSON, without its nulls."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, datetime):  # as Arrow reads texts that are dates
-        is_day = value.time() == time()
-        return value.date().isoformat() if is_day else value.isoformat(" ", "minutes")
+        is_date = value.time() == time()
+        return value.date().isoformat() if is_date else value.isoformat(" ", "minutes")
     if isinstance(value, dict):
         return {key: _plain(cell) for key, cell in value.items() if cell is not None}
     return [_plain(cell) for cell in value] if isinstance(value, list) else value
@@ -102,21 +102,21 @@ def _extended(batch: object, added: dict[str, list]) -> object:
 
     Where the library has types, a column of nulls alone has its type, too.
     """
-    has_lists = any(isinstance(cell, list) for cell in added["reason"])
+    has_list_cells = any(isinstance(cell, list) for cell in added["reason"])
     if _library(batch) == "pandas":
         import pandas
 
-        if not has_lists:
+        if not has_list_cells:
             added = {name: pandas.array(added[name], _COLUMNS[name]) for name in added}
         return batch.assign(**added)
     if _library(batch) != "pyarrow":
         return {**batch, **added}
     import pyarrow
 
-    has_lists = pyarrow.types.is_nested(batch["response"].type)
+    has_list_cells = pyarrow.types.is_nested(batch["response"].type)
     table = batch.drop_columns([name for name in added if name in batch.column_names])
     for name, column_cells in added.items():
         arrow_type = pyarrow.type_for_alias(_COLUMNS[name])
-        arrow_type = pyarrow.list_(arrow_type) if has_lists else arrow_type
+        arrow_type = pyarrow.list_(arrow_type) if has_list_cells else arrow_type
         table = table.append_column(name, pyarrow.array(column_cells, arrow_type))
     return table

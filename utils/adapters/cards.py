@@ -50,16 +50,16 @@ def compute(
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
     numbered_samples = enumerate(zip(cards, predictions, references))
-    sample_scores = [_scores(number, *sample) for number, sample in numbered_samples]
-    is_mean = task is None if return_average is None else return_average
-    score_lists = {
+    sample_scores = [_scores(place, *sample) for place, sample in numbered_samples]
+    returns_means = task is None if return_average is None else return_average
+    scores_by_metric = {
         metric: [score_type(scores[metric]) for scores in sample_scores]
         for metric, score_type in cards[0].returns.items()
         if flexible or not metric.endswith("_flexible")
     }
-    if not is_mean:
-        return score_lists
-    return {metric: sum(values) / count for metric, values in score_lists.items()}
+    if not returns_means:
+        return scores_by_metric
+    return {metric: sum(values) / count for metric, values in scores_by_metric.items()}
 
 
 def _listed(name: str, values: Iterable, count: int | None = None) -> list:

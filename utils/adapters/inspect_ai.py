@@ -37,13 +37,13 @@ QUESTION_TYPES = ("question_type", "type", "level")  # columns; a task has one a
 
 def _sample(name: str, number: int, document: dict) -> Sample:
     """Return a document as inspect's sample; its cluster is that of our own tools."""
-    system, user = families.prompt_parts(name, document)
+    system, user_text = families.prompt_parts(name, document)
     messages = [ChatMessageSystem(content=system.strip())] if system.strip() else []
     cluster = sha256(families.scorer(name).utils.cluster(document))
     types = (str(document[column]) for column in QUESTION_TYPES if column in document)
     return Sample(
         id=number,
-        input=[*messages, ChatMessageUser(content=user)],
+        input=[*messages, ChatMessageUser(content=user_text)],
         target=families.rendered(name, "doc_to_target", document),
         metadata={"doc": document, "cluster": cluster[:16], "type": next(types, None)},
     )
@@ -91,12 +91,12 @@ def verdict(name: str) -> Scorer:
 
     `answer` is the text that the flexible rule extracted, `explanation` the reason.
     """
-    family = families.scorer(name)
+    rules = families.scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
-        task_verdict = family.explain(state.metadata["doc"], state.output.completion)
+        task_verdict = rules.explain(state.metadata["doc"], state.output.completion)
         scores = {metric: task_verdict.scores[metric] for metric in metrics(name)}
-        reason = f"{task_verdict.reason}: {family.utils.REASONS[task_verdict.reason]}"
+        reason = f"{task_verdict.reason}: {rules.utils.REASONS[task_verdict.reason]}"
         return Score(value=scores, answer=task_verdict.flexible, explanation=reason)
 
     return score
