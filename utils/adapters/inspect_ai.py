@@ -37,13 +37,13 @@ QUESTION_TYPES = ("question_type", "type", "level")  # columns; a task has one a
 
 def _sample(name: str, number: int, document: dict) -> Sample:
     """Return a document as inspect's sample; its cluster is that of our own tools."""
-    system, user_text = families.prompt_parts(name, document)
+    system, user = families.prompt_parts(name, document)
     messages = [ChatMessageSystem(content=system.strip())] if system.strip() else []
     cluster = sha256(families.scorer(name).utils.cluster(document))
     types = (str(document[column]) for column in QUESTION_TYPES if column in document)
     return Sample(
         id=number,
-        input=[*messages, ChatMessageUser(content=user_text)],
+        input=[*messages, ChatMessageUser(content=user)],
         target=families.rendered(name, "doc_to_target", document),
         metadata={"doc": document, "cluster": cluster[:16], "type": next(types, None)},
     )

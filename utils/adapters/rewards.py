@@ -46,8 +46,8 @@ class Reward:
         if (completion_count := len(completions)) != len(doc):
             fault = f"there are {completion_count} completions and {len(doc)} documents"
             raise ToolError(f"{self.task}: {fault}; give as many of each")
-        pairs = enumerate(zip(doc, completions))
-        return [self._score(f"doc[{number}]", *sample) for number, sample in pairs]
+        samples = enumerate(zip(doc, completions))
+        return [self._score(f"doc[{number}]", *sample) for number, sample in samples]
 
     def _score(self, place: str, document: str | dict, completion: object) -> float:
         try:
