@@ -2,11 +2,10 @@
 
     TEMPORAL_EVAL_SHARED=DIR python -m tests.ablation [WORD ...]
 
-A sentence is taken out by its mutants (`tests/mutants.jsonl`); WORDs choose sentences. Three
-figures a family: verdicts on real answers that change without it, right answers of the
-`spellings` and `blind` that it saves, and wrong ones, of these and hostile ones, that get
-more credit without it. The hostile answers say right values of the blind documents
-in forms that commit to none, or repeat the prompt of a row of ToT arithmetic.
+A sentence is taken out by its mutants; WORDs choose sentences. Three figures a family: real
+verdicts that change without it, right answers of `spellings` and `blind` that it saves, and
+wrong ones that get more credit without it, hostile ones too: right values of the blind
+documents in forms that commit to none, and repeated prompts of ToT arithmetic.
 """
 
 import json
@@ -15,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 from tests.conftest import PACK, ROOT
 from tests.corpus import FAMILIES, read_jsonl, spellings
@@ -43,40 +41,33 @@ INSIDE = (
 )
 
 
-class Answer(NamedTuple):
-    """An answer to a document, and the flexible score that it deserves."""
-
-    task: str
-    document: dict
-    response: str
-    score: float | None = None  # None for real ones
+# Task, document, response, and the flexible score that it deserves; None of real ones.
+Answer = tuple[str, dict, str, float | None]
 
 
 def answers(shared: Path) -> Iterator[Answer]:
     """Yield all answers at hand, and the hostile ones."""
     for path in sorted(shared.glob("responses*/*.jsonl")):
         for row in read_jsonl(path):
-            yield Answer("tot_arithmetic", row, row["response"])
+            yield "tot_arithmetic", row, row["response"], None
     for family in FAMILIES:
         for row, document in spellings(family, shared):
-            yield Answer(row["task"], document, row["response"], row["flexible"])
+            yield row["task"], document, row["response"], row["flexible"]
     blind = {}
     for row in read_jsonl(shared / "blind" / "answers.jsonl"):
-        score = float(row["judge"] == "right")
-        yield Answer(row["task"], row["doc"], row["response"], score)
+        yield row["task"], row["doc"], row["response"], float(row["judge"] == "right")
         blind[json.dumps(row["doc"])] = row["task"], row["doc"]
     for task, document in blind.values():
         for response in hostile_answers(task, document, [*blind.values()]):
-            yield Answer(task, document, response, 0.0)
+            yield task, document, response, 0.0
     for row in read_jsonl(shared / "tot" / "tot_arithmetic.jsonl"):
-        yield Answer("tot_arithmetic", row, row["question"], 0.0)
+        yield "tot_arithmetic", row, row["question"], 0.0
 
 
 def hostile_answers(task: str, document: dict, others: list[tuple]) -> Iterator[str]:
     """Yield answers that do not commit to the right value, with values of one other."""
     answer, right = gold(task, document)
-    explain = scorer(task).explain
-    golds = [gold(*x) for x in others if scorer(x[0]).explain == explain]
+    golds = [gold(*x) for x in others if scorer(x[0]).explain == scorer(task).explain]
     other, wrong = next((x for x in golds if x[1] != right), ("", ""))
     if "letters" in document:
         wrong = next((x for x in "ABCD" if x not in document["letters"]), "")
@@ -90,10 +81,10 @@ def hostile_answers(task: str, document: dict, others: list[tuple]) -> Iterator[
 def gold(task: str, document: dict) -> tuple[str, str]:
     """Return the right answer as the prompt asks for it, and its value alone."""
     answer = scorer(task).utils.gold_response(document)
-    if not answer.startswith("{"):
-        return answer, answer.removeprefix(MARKER).removeprefix("\\boxed{").rstrip("}")
-    *_, value = json.loads(answer).values()
-    return answer, value if isinstance(value, str) else answer
+    if answer.startswith("{"):
+        *_, value = json.loads(answer).values()
+        return answer, value if isinstance(value, str) else answer
+    return answer, answer.removeprefix(MARKER).removeprefix("\\boxed{").rstrip("}")
 
 
 def modules_without(sentence: str) -> dict[str, ModuleType]:
@@ -101,33 +92,33 @@ def modules_without(sentence: str) -> dict[str, ModuleType]:
     modules = {}
     for family in FAMILIES:
         path = PACK / family / "utils.py"
-        own = [x for x in MUTANTS if x.sentence == sentence and path in x.files(ROOT)]
-        code = path.read_text(encoding="utf-8")
-        for mutant in own if sentence else ():
-            code = code.replace(mutant.old, mutant.new)
-        if own or not sentence:
+        code = without = path.read_text(encoding="utf-8")
+        for mutant in MUTANTS if sentence else ():
+            if mutant.sentence == sentence and path in mutant.files(ROOT):
+                without = without.replace(mutant.old, mutant.new)
+        if without != code or not sentence:
             modules[family] = module = ModuleType(f"{family}_without")
             module.__file__ = str(path)
             sys.modules[module.__name__] = module
-            exec(compile(code, str(path), "exec"), vars(module))
+            exec(compile(without, str(path), "exec"), vars(module))
     return modules
 
 
 def flexible_scores(modules: dict, sample: list[Answer]) -> list[float | None]:
     """Return the flexible score of each answer; None for those of another family."""
     scores = []
-    for answer in sample:
-        task = scorer(answer.task)
+    for name, document, response, _ in sample:
+        task = scorer(name)
         explain = getattr(modules.get(task.family), task.explain.__name__, None)
-        verdict = explain and explain(answer.document, answer.response)
+        verdict = explain and explain(document, response)
         scores.append(verdict and verdict.scores[task.headline[1]])
     return scores
 
 
 def main(words: list[str]) -> None:
     """Print a line of Markdown for each sentence and family."""
-    shared = Path(os.environ["TEMPORAL_EVAL_SHARED"])
-    sample = [answer for answer in answers(shared) if scorer(answer.task).headline]
+    sample = answers(Path(os.environ["TEMPORAL_EVAL_SHARED"]))
+    sample = [answer for answer in sample if scorer(answer[0]).headline]
     before = flexible_scores(modules_without(""), sample)
     for sentence in dict.fromkeys(x.sentence for x in MUTANTS if x.sentence):
         if words and not any(word in sentence for word in words):
@@ -136,12 +127,12 @@ def main(words: list[str]) -> None:
         after = flexible_scores(modules, sample)
         for family in modules:
             real = saved = wrong = 0
-            for answer, old, new in zip(sample, before, after):
-                if answer.task.startswith(family) and answer.score is None:
+            for (task, _, _, deserved), old, new in zip(sample, before, after):
+                if task.startswith(family) and deserved is None:
                     real += old != new
-                elif answer.task.startswith(family):
-                    saved += new < old <= answer.score
-                    wrong += new > max(old, answer.score)
+                elif task.startswith(family):
+                    saved += new < old <= deserved
+                    wrong += new > max(old, deserved)
             print(f"{family} | {sentence} | {real} | {saved} | {wrong} |", flush=True)
 
 

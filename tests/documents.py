@@ -1,5 +1,6 @@
 """A document of each task and kind, and pieces of responses, for what holds for any."""
 
+MARKER = "Thus, the correct answer is:"
 QUESTION = 'Return a JSON = {"explanation": <steps>, "date": "mm/dd/yyyy"}.'
 LONG = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
 SHORT = {"answer": "2020-05-28 16:00 GMT", "answer_format": "YYYY-MM-DD HH:MM GMT"}

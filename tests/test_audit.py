@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests import audit
 from tests.answers import write
 from tests.conftest import PACK, ROOT
@@ -19,18 +17,6 @@ from utils.packs import disputed
 LIST = "disputed-1"
 
 
-@pytest.fixture(scope="module")
-def checked(shared) -> tuple[list[dict], list[dict]]:
-    """What solvers make of the real rows: a table, and the rows that do not agree."""
-    return audit.check_labels(shared)
-
-
-@pytest.fixture(scope="module")
-def ceilings(shared) -> tuple[list[dict], list[dict], dict]:
-    """What the obedient responder scores on the real rows, and the rows behind it."""
-    return audit.find_ceilings(shared)
-
-
 def cells(table: str) -> set[tuple[str, ...]]:
     """Return what stands in the rows of Markdown tables, however wide columns are."""
     lines = (line for line in table.splitlines() if line.startswith("|"))
@@ -41,17 +27,15 @@ RESULTS = [PACK / family / "RESULTS.md" for family in ("tot", "timebench")]
 PUBLISHED = {row for path in RESULTS for row in cells(path.read_text(encoding="utf-8"))}
 
 
-def test_labels_of_the_results_are_what_the_solvers_find(checked):
-    assert sum(row["rows"] for row in checked[0] if not row["question_type"]) == 3850
-    for row in checked[0]:
+def test_the_results_and_the_list_have_what_solvers_find_of_the_real_labels(shared):
+    table, lines = audit.check_labels(shared)
+    assert sum(row["rows"] for row in table if not row["question_type"]) == 3850
+    for row in table:
         assert tuple(str(x) for x in row.values() if x is not None) in PUBLISHED
-
-
-def test_rows_that_do_not_agree_are_those_of_the_list(checked):
     kinds = {"wrong_label": "disagree", "two_readings": "two_readings"}
     listed = {(x["file"], x["row"], kinds.get(x["kind"])) for x in disputed.LISTS[LIST]}
     # How long it was from a month to another is counted one way throughout.
-    lines = (x for x in checked[1] if x["file"] != "timexnli_cs2_timebench")
+    lines = [x for x in lines if x["file"] != "timexnli_cs2_timebench"]
     differing = {(x["file"], x["row"], x["kind"]) for x in lines}
     assert differing == {row for row in listed if row[2]}
 
@@ -68,23 +52,23 @@ def test_a_wrong_label_is_found_with_its_reckoning(tmp_path, capsys):
     assert line["reckoning"] == f"{question} Jan, 2000"
 
 
-def test_ceilings_of_the_wheel_are_those_of_the_real_rows(ceilings):
+def test_the_wheel_and_the_results_have_the_ceilings_of_the_real_rows(shared):
+    table, _, ceilings = audit.find_ceilings(shared)
     ceilings_of_wheel = json.loads((ROOT / "utils" / "ceilings.json").read_text())
-    assert {name: ceilings_of_wheel[name] for name in ceilings[2]} == ceilings[2]
-
-
-def test_ceilings_of_the_results_are_what_the_tool_prints(ceilings):
-    is_capped = {(x["task"], x["answers"]) for x in ceilings[0] if x["capped"]}
-    capped = [x for x in ceilings[0] if (x["task"], x["answers"]) in is_capped]
+    assert {name: ceilings_of_wheel[name] for name in ceilings} == ceilings
+    is_capped = {(x["task"], x["answers"]) for x in table if x["capped"]}
+    capped = [x for x in table if (x["task"], x["answers"]) in is_capped]
     rows = [x for x in capped if not x["task"].endswith("_separate")]
     printed = tables.render(rows, "markdown").splitlines()[2:]
     assert len(printed) == 22
     assert cells("\n".join(printed)) <= PUBLISHED
 
 
-def test_a_list_has_the_rows_that_it_names(shared):
-    files: dict[str, list[int]] = {}
-    for row in disputed.LISTS[LIST]:
+def test_a_list_has_the_rows_that_it_names_and_does_not_change(shared):
+    rows, files = disputed.LISTS[LIST], {}
+    assert len({(x["file"], x["row"], x["digest"]) for x in rows}) == 61
+    assert [*disputed.LISTS] == [LIST] and all(x["kind"] and x["reason"] for x in rows)
+    for row in rows:
         files.setdefault(row["file"], []).append(row["row"])
     for path, tasks in benchmark_files(shared):
         for task in tasks if path.stem in files else ():
@@ -94,26 +78,19 @@ def test_a_list_has_the_rows_that_it_names(shared):
             assert listed == files[path.stem]
 
 
-def test_a_published_list_does_not_change():
-    rows = disputed.LISTS[LIST]
-    assert len({(x["file"], x["row"], x["digest"]) for x in rows}) == 61
-    assert [*disputed.LISTS] == [LIST] and all(x["kind"] and x["reason"] for x in rows)
-
-
 def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     tmp_path, monkeypatch, capsys
 ):
-    documents = [{"question": f"{n} days?", "label": "{'answer': 3}"} for n in range(3)]
     lines = [
-        {"task": "tot_arithmetic", "doc": document, "response": f'{{"answer": {n}}}'}
-        for n, document in enumerate(documents, 3)
+        {"task": "tot_arithmetic", "response": f'{{"answer": {n}}}'}
+        | {"doc": {"question": f"{n} days?", "label": "{'answer': 3}"}}
+        for n in (3, 4, 5)
     ]
-    write(tmp_path / "answers", *lines)
-    left_out = scorer("tot_arithmetic").utils.digest(documents[1]).hex()[:16]
+    path = write(tmp_path / "answers", *lines)
+    left_out = scorer("tot_arithmetic").utils.digest(lines[1]["doc"]).hex()[:16]
     monkeypatch.setitem(disputed.DIGESTS, LIST, {left_out})
-    runs = [f"{name}={tmp_path / 'answers'}" for name in "ab"]
     page, table = tmp_path / "page", tmp_path / "table"
-    options = [*runs, "--leave_out", LIST]
+    options = [f"a={path}", f"b={path}", "--leave_out", LIST]
     assert main(["compare", *options, "--format", "json"]) == 0
     printed = capsys.readouterr()
     (row, *_) = json.loads(printed.out)

@@ -8,14 +8,14 @@ from math import isfinite
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
+from tests.conftest import ROOT, run_python
 from tests.corpus import headlines, score
-from tests.documents import DOCUMENTS, KINDS, LONG, PIECES, SHORT
+from tests.digest import digest
+from tests.documents import DOCUMENTS, KINDS, LONG, MARKER, PIECES, SHORT
 from utils.core.families import scorer
 
 
-MARKER = "Thus, the correct answer is:"
 DATES = st.dates(date(1000, 1, 1), date(9999, 11, 30))
-TIMES = st.times()
 NAMES = st.text("abcdefgh", min_size=4, max_size=8)
 NUMBERS = st.integers(0, 10_000)
 JSON = st.recursive(
@@ -23,14 +23,12 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=20), inner),
     max_leaves=8,
 )
-REASONING = re.compile(
-    "(?i)think|reasoning|channel|assistantfinal"
-)  # marks of its ends
+ENDS_REASONING = re.compile("(?i)think|reasoning|channel|assistantfinal")
 VALUES = {  # kind of value -> values as labels write them
     "number": NUMBERS.map(str),
     "date": DATES.map("{:%m/%d/%Y}".format),
     "iso date": DATES.map(str),
-    "time": TIMES.map("{:%H:%M:%S}".format),
+    "time": st.times().map("{:%H:%M:%S}".format),
     "year": NUMBERS.map("{} BC".format),
     "name": NAMES,
     "ordered_list": st.lists(NAMES, unique=True),
@@ -56,7 +54,7 @@ def test_the_label_is_right_and_another_value_wrong_whatever_explains_them(
     for value in (label, other):
         fields = {"explanation": explanation, key: value}
         response = json.dumps({name: fields[name] for name in order}, indent=indent)
-        assume(not REASONING.search(response))
+        assume(not ENDS_REASONING.search(response))
         scores = verdict("tot_arithmetic", response, label=str({key: label}))
         assert scores == ((1, 1) if value == label else (0, 0))
 
@@ -79,7 +77,9 @@ def test_the_form_of_a_date_does_not_change_the_verdict(day, form, month_form):
         assert verdict("date", month, golds=golds) == (right, right)
 
 
-@given(DATES, TIMES, st.sampled_from([" GMT", " UTC", "", " (GMT)"]), st.booleans())
+@given(
+    DATES, st.times(), st.sampled_from([" GMT", " UTC", "", " (GMT)"]), st.booleans()
+)
 def test_the_form_of_a_moment_does_not_change_the_verdict(day, clock, zone, half):
     written = f"{day} {clock.strftime('%I:%M %p' if half else '%H:%M')}{zone}"
     other_clock = f"{clock.hour:02}:{(clock.minute + 1) % 60:02}"
@@ -89,27 +89,25 @@ def test_the_form_of_a_moment_does_not_change_the_verdict(day, clock, zone, half
         assert scores["accuracy_flexible"] == right
 
 
-# Another reference of a kind.
-OTHERS = {
-    "tcp": {"answer": "2021-01-10 08:30 GMT"},
-    "tot_arithmetic": {"label": "{'day': '0', 'time': '02:10'}"},
-    "tot_semantic": {"label": "E1"},
-    "qa": {"golds": ["Swansea"]},
-    "date": {"golds": ["Feb, 2020"]},
-    "options": {"letters": ["B", "C"]},
-    "nli": {"label": "Entailment"},
-}
+OTHER_REFERENCES = [
+    ("tcp", {"answer": "2021-01-10 08:30 GMT"}),
+    ("tot_arithmetic", {"label": "{'day': '0', 'time': '02:10'}"}),
+    *[("tot_semantic", {"label": "E1"}), ("qa", {"golds": ["Swansea"]})],
+    *[("date", {"golds": ["Feb, 2020"]}), ("options", {"letters": ["B", "C"]})],
+    ("nli", {"label": "Entailment"}),
+]
 # Pieces of answers get further into the scorers than any text does.
 PROSE = st.lists(st.sampled_from(PIECES) | st.text(max_size=3)).map("".join)
 # Where each family looks for its answer, so that the pieces meet its readers.
-OBJECTS = ['{{"answer": "{}"}}', '{{"day": "{0}", "time": "{0}"}}']
-PLACES = st.sampled_from(["{}", *OBJECTS, "\\boxed{{{}}}", MARKER + " {}"])
+PLACES = ["{}", '{{"answer": "{}"}}', '{{"day": "{0}", "time": "{0}"}}']
+PLACES += ["\\boxed{{{}}}", f"{MARKER} {{}}"]
 # What is nearly a date or a time, to meet each way in which one may not be one.
 DIGITS = st.text("0123456789", min_size=1, max_size=5) | st.just("2012")
 WORDS = st.sampled_from("jan may sept november sunday wed of th at am gmt ad".split())
 PARTS = st.lists(st.one_of(DIGITS, DIGITS, WORDS), min_size=2, max_size=5)
 NEARLY = st.builds(str.join, st.sampled_from([" ", "-", "/", ":", ", "]), PARTS)
-RESPONSES = st.text() | st.builds(str.format, PLACES, PROSE | NEARLY)
+IN_PLACES = st.builds(str.format, st.sampled_from(PLACES), PROSE | NEARLY)
+RESPONSES = st.text() | IN_PLACES
 
 
 def check_scores(response: str) -> None:
@@ -131,12 +129,20 @@ def test_any_response_gives_floats_from_zero_to_one(n):
     settings(max_examples=n)(given(RESPONSES)(check_scores))()
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize(("kind", "reference"), OTHER_REFERENCES)
 @given(RESPONSES)
-def test_what_is_extracted_does_not_depend_on_the_reference(kind, response):
+def test_what_is_extracted_does_not_depend_on_the_reference(kind, reference, response):
     task, document = KINDS[kind]
-    verdict = scorer(task).explain(document, response)
-    other = scorer(task).explain(document | OTHERS[kind], response)
+    verdict, other = (
+        scorer(task).explain(doc, response) for doc in (document, document | reference)
+    )
     assert verdict.published_span == other.published_span
     assert verdict.flexible_span == other.flexible_span
     assert verdict.scores["extracted"] == other.scores["extracted"]
+
+
+def test_verdicts_are_the_same_on_any_machine_in_any_place_at_any_time():
+    elsewhere = {"TZ": "Pacific/Auckland", "PYTHONHASHSEED": "1"}
+    elsewhere |= dict.fromkeys(("LANG", "LC_ALL"), "de_DE.UTF-8")
+    command = ["-m", "tests.digest", "1987-06-05 23:59:59"]
+    assert run_python(*command, cwd=ROOT, **elsewhere).stdout.split() == [digest()]
