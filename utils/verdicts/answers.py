@@ -58,8 +58,8 @@ class Source(NamedTuple):
     @property
     def default_name(self) -> str:
         """What a model is called that neither an argument nor its files name."""
-        path = self.path if self.place == self.path else self.place.resolve()
-        return path.name.removesuffix(".gz").removesuffix(".jsonl")
+        named_path = self.path if self.place == self.path else self.place.resolve()
+        return named_path.name.removesuffix(".gz").removesuffix(".jsonl")
 
 
 class Answer(NamedTuple):
@@ -104,8 +104,8 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
         if isinstance(error, RecursionError):
             fault = "is nested too deeply; fix the line"
         task = record.get("task", task)
-        is_task = isinstance(task, str) and task in all_tasks()
-        fields = {"fault": fault, "task": task if is_task else ""}
+        is_known_task = isinstance(task, str) and task in all_tasks()
+        fields = {"fault": fault, "task": task if is_known_task else ""}
     filter_name = record.get("filter") if "filtered_resps" in record else None
     if isinstance(filter_name, str) and filter_name != "none":
         fields["filter"] = filter_name
@@ -128,8 +128,8 @@ def _fields(record: dict, task: str | None) -> dict:
 
     ValueError, with a message for the line's `fault`, where it is no answer to a task.
     """
-    readers = (field for field in _READERS if field in record)
-    if (reader_field := next(readers, None)) is None:
+    known_fields = (field for field in _READERS if field in record)
+    if (reader_field := next(known_fields, None)) is None:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
@@ -157,7 +157,7 @@ def _fields(record: dict, task: str | None) -> dict:
 
 def _sample(record: dict, _: str) -> dict:
     """Return the fields of a sample of the harness; ValueError where a hash is wrong."""
-    fields = _responses(record) | _cells(record, doc=dict, doc_id=int | str)
+    answer_fields = _responses(record) | _cells(record, doc=dict, doc_id=int | str)
     _cells(record, filter=str | None)
     # Chat APIs are given a named tuple with one string, which JSON makes a list.
     prompt = _lone(within(record, "arguments", "gen_args_0", "arg_0"))
@@ -170,7 +170,7 @@ def _sample(record: dict, _: str) -> dict:
         if record[f"{hashed_field}_hash"] not in map(sha256, spellings):
             fault = f"_hash does not recompute: the {hashed_field} is not the one"
             raise ValueError(f"{hashed_field}{fault} that was run; {fix}")
-    return fields | {"doc_hash": record["doc_hash"], "prompt": prompt}
+    return answer_fields | {"doc_hash": record["doc_hash"], "prompt": prompt}
 
 
 def _responses(record: dict) -> dict:
@@ -187,9 +187,9 @@ def _responses(record: dict) -> dict:
         responses = logged
     if not (is_several and responses and isinstance(responses, list)):
         responses = [responses]
-    for number, response in enumerate(responses, 1):
+    for response_number, response in enumerate(responses, 1):
         if not isinstance(response, str):
-            fault = f"filtered response {number} of {len(responses)} is a"
+            fault = f"filtered response {response_number} of {len(responses)} is a"
             fix = "use a filter that leaves strings, such as take_first"
             raise ValueError(f"{fault} {type(response).__name__}, not a string; {fix}")
     return {"response": responses if is_several else responses[0], "is_first": is_first}
@@ -200,8 +200,8 @@ def _batch_output(record: dict, _: str) -> dict:
     if "body" in record and "response" not in record:
         raise ValueError("is a request; give the output of the batch instead")
     with suppress(TypeError, LookupError, AttributeError):
-        body = record["response"]["body"]
-        choices = body["choices"]
+        response_body = record["response"]["body"]
+        choices = response_body["choices"]
         is_chat = "message" in choices[0]
         responses = [
             choice["message"].get("content") if is_chat else choice["text"]
@@ -214,7 +214,7 @@ def _batch_output(record: dict, _: str) -> dict:
                 "response": _lone([response or "" for response in responses]),
                 "finish_reason": _lone(finish_reasons),
                 "is_chat": is_chat,
-                "model": body.get("model"),
+                "model": response_body.get("model"),
             }
     error_text = json.dumps(record.get("error") or record.get("response"))
     return {"fault": f"has no answer but {error_text:.200}; send the request again"}

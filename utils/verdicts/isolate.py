@@ -59,11 +59,11 @@ _FORK = multiprocessing.get_context("fork")
 
 Work = TypeVar("Work")
 # Task -> why its documents cannot be loaded, None where they are.
-Loaded = dict[str, str | None]
+LoadFaults = dict[str, str | None]
 
 
 def each_apart(
-    do: Callable[[Work, Loaded], dict],
+    do: Callable[[Work, LoadFaults], dict],
     queue: deque[Work],
     options: Namespace,
     check: type | None = None,
@@ -73,33 +73,33 @@ def each_apart(
     A reply has a `failure` where the work is at fault, an `error` where the machine is. `do`
     may `want` tasks: their documents are loaded in this process, and it is called again.
     """
-    loaded: Loaded = {}
-    running: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
+    load_faults: LoadFaults = {}
+    running_work: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
     try:
-        while queue or running:
-            while queue and len(running) < options.workers:
+        while queue or running_work:
+            while queue and len(running_work) < options.workers:
                 work = queue.popleft()
-                reader, writer = _FORK.Pipe(duplex=False)
-                run_args = partial(do, work, loaded), writer, options.most_memory
+                reply_reader, writer = _FORK.Pipe(duplex=False)
+                run_args = partial(do, work, load_faults), writer, options.most_memory
                 process = _FORK.Process(target=_run, args=run_args, daemon=True)
                 process.start()
                 writer.close()
-                running[reader] = work, process
-            for reader in wait(running):
+                running_work[reply_reader] = work, process
+            for reply_reader in wait(running_work):
                 message = b""
-                with suppress(EOFError), reader:
-                    message = reader.recv_bytes()
-                work, process = running.pop(reader)
+                with suppress(EOFError), reply_reader:
+                    message = reply_reader.recv_bytes()
+                work, process = running_work.pop(reply_reader)
                 process.join()
                 reply = json.loads(message) if message else _killed(process, options)
-                for task in {*reply.get("want", ())} - loaded.keys():
-                    loaded[task] = _load(task, options.include_path, check)
+                for task in {*reply.get("want", ())} - load_faults.keys():
+                    load_faults[task] = _load(task, options.include_path, check)
                 if "want" in reply:
                     queue.appendleft(work)
                 else:
                     yield work, reply
     finally:
-        for _, process in running.values():
+        for _, process in running_work.values():
             process.kill()
             process.join()
 
@@ -169,7 +169,7 @@ class Judging:
     folder: Path  # for the rows of its table
     options: Namespace  # LIMITS, `include_path` and `leave_out`
     check: type | None  # what else is checked, such as `checks.Check`
-    loaded: Loaded = field(default_factory=dict)
+    load_faults: LoadFaults = field(default_factory=dict)
     wanted: set[str] = field(default_factory=set)  # tasks that are not loaded yet
     seconds: float = 0  # of processor time that it may take
     results: dict = field(default_factory=dict)
@@ -182,12 +182,12 @@ class Judging:
     # Task -> filter -> sum of the digests of all responses.
     digest_sums: dict[str, Counter] = field(default_factory=dict)
 
-    def reply(self, loaded: Loaded) -> dict:
+    def reply(self, load_faults: LoadFaults) -> dict:
         """Judge the file and write the rows of its table; return what its head says.
 
         Or a reply as of `each_apart`.
         """
-        self.loaded, self.seconds = loaded, self.options.most_seconds
+        self.load_faults, self.seconds = load_faults, self.options.most_seconds
         allow_seconds(self.seconds)
         try:
             if self.source.results_path:
@@ -201,7 +201,7 @@ class Judging:
             return {"failure": self._without_path(f"{error}")}
         if self.wanted:
             return {"want": [*self.wanted]}
-        tasks = [
+        task_entries = [
             {
                 "task": task,
                 "filter": filter_name,
@@ -217,7 +217,7 @@ class Judging:
             "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
             "refused": {"lines": self.faults, "tasks": refused},
             "end": end_fault,
-            "tasks": tasks,
+            "tasks": task_entries,
         }
 
     def _without_path(self, fault: str) -> str:
@@ -269,11 +269,12 @@ class Judging:
         if answer.fault:
             raise LineError(answer.fault)
         has_checked_pack = self.check and self.options.include_path != FOLDER
-        if (answer.doc is None or has_checked_pack) and answer.task not in self.loaded:
+        needs_documents = answer.doc is None or has_checked_pack
+        if needs_documents and answer.task not in self.load_faults:
             self.wanted.add(answer.task)
         if self.wanted:  # read on, for what else is wanted
             return
-        if answer.doc is None and (fault := self.loaded[answer.task]):
+        if answer.doc is None and (fault := self.load_faults[answer.task]):
             raise OSError(f"line {answer.number}: {fault}")
         doc = document_of(answer, self.options.include_path)
         system = self.results.get("system_instruction")
@@ -290,8 +291,8 @@ class Judging:
 
     def _count(self, answer: Answer, doc: dict, row: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, Excess for many."""
-        options, key = self.options, (answer.task, answer.filter)
-        if key not in self.counted:
+        options, task_and_filter = self.options, (answer.task, answer.filter)
+        if task_and_filter not in self.counted:
             filter_count = [task for task, _ in self.counted].count(answer.task)
             if filter_count == options.most_filters:
                 fault = f"has answers through more than {filter_count} filters"
@@ -301,8 +302,8 @@ class Judging:
             tally = Tally(task, repeats=repeats, leave_out=options.leave_out)
             check_args = task, answer.filter or "none", options.include_path
             check = self.check and self.check(self.results, *check_args)
-            self.counted[key] = tally, References(task), check
-        tally, references, check = self.counted[key]
+            self.counted[task_and_filter] = tally, References(task), check
+        tally, references, check = self.counted[task_and_filter]
         document = tally.add(row)
         answer_count = len(document.scores) if document else 0  # left out: 0
         if answer_count > options.most_samples:

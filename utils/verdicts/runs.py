@@ -84,20 +84,20 @@ def find_sources(
 
 def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the files of answers that a folder stands for, and what is no run in it."""
-    samples, faults = [], {}
+    sample_files, faults = [], {}
     for parent, folder_names, file_names in os.walk(folder):  # which follows no links
         folder_names.sort()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
-        paths = [
+        sample_paths = [
             Path(parent, match[0]) for match in matches if match["task"] in all_tasks()
         ]
         links = filter(Path.is_symlink, (Path(parent, name) for name in folder_names))
-        for path in (*paths, *links):
+        for path in (*sample_paths, *links):
             if fault := _fault_of_kind(path):
                 faults[path] = fault
             else:
-                samples.append(path)
+                sample_files.append(path)
         if not matches and any(Path(parent).glob("results_*.json")):
             faults[Path(parent)] = "has results without samples; run with --log_samples"
     answer_files = [
@@ -106,7 +106,7 @@ def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
         if path.name.endswith(SUFFIXES) and path.is_file()
         if not path.name.startswith(".") and not SAMPLES_NAME.fullmatch(path.name)
     ]
-    return samples or answer_files, faults
+    return sample_files or answer_files, faults
 
 
 def _fault_of_kind(path: Path) -> str | None:
@@ -203,15 +203,15 @@ def read_models(
             tables_by_run[run_key].append(table)
         else:
             failures.append(Failure(source.path, source.label, fault))
-    runs = [_models_of(tables) for tables in tables_by_run.values()]
-    models = [model for models_of_run in runs for model in models_of_run]
+    models_of_runs = [_models_of(tables) for tables in tables_by_run.values()]
+    models = [model for models_of_run in models_of_runs for model in models_of_run]
     name_counts = Counter(model.name for model in models)
     for model in models:
         if name_counts[name := model.name] > 1:
             model.remarks.append(f"{name_counts[name]} runs give the name {name:.150}")
             model.name = f"{name:.150} ({model.source.place})"
         model.read(options, has_rows)
-    for first_model, *_ in runs:  # all filters of a run share its tables
+    for first_model, *_ in models_of_runs:  # all filters of a run share its tables
         for table in first_model.tables:
             first_model.messages += _messages(table)
     return models, failures
@@ -238,31 +238,31 @@ def _models_of(tables: list[Table]) -> list[Model]:
     """
     tables_by_run: dict[object, list] = defaultdict(list)
     for table in tables:
-        entries, time = table.head["tasks"], table.source.time
-        tasks = ", ".join(sorted({entry["task"] for entry in entries}))
-        run = table.source.place if time and tasks else table.source
-        size = sum(entry["documents"] for entry in entries)
-        tables_by_run[run, tasks].append(((size, time or ""), table))
+        task_entries, log_time = table.head["tasks"], table.source.time
+        task_names_text = ", ".join(sorted({entry["task"] for entry in task_entries}))
+        run = table.source.place if log_time and task_names_text else table.source
+        size = sum(entry["documents"] for entry in task_entries)
+        tables_by_run[run, task_names_text].append(((size, log_time or ""), table))
     fullest_tables, remarks = [], []
-    for (_, tasks), ranked_tables in tables_by_run.items():
-        (_, time), table = max(ranked_tables, key=itemgetter(0))
+    for (_, task_names_text), ranked_tables in tables_by_run.items():
+        (_, log_time), table = max(ranked_tables, key=itemgetter(0))
         fullest_tables.append(table)
         if len(ranked_tables) > 1:
-            runs_text = f"{len(ranked_tables)} runs of {tasks}"
-            remarks.append(f"{runs_text}: that of {time} is shown")
-    source = fullest_tables[0].source
+            runs_text = f"{len(ranked_tables)} runs of {task_names_text}"
+            remarks.append(f"{runs_text}: that of {log_time} is shown")
+    first_source = fullest_tables[0].source
     claimed_names = [*filter(None, (table.head["model"] for table in fullest_tables))]
-    run_name = source.label or (claimed_names or [source.default_name])[0]
-    if len({*claimed_names}) > 1 and not source.label:
-        names_text = ", ".join(sorted({*claimed_names}))
-        remarks.append(f"its results name several models: {names_text:.200}")
+    run_name = first_source.label or (claimed_names or [first_source.default_name])[0]
+    if len({*claimed_names}) > 1 and not first_source.label:
+        claimed_names_text = ", ".join(sorted({*claimed_names}))
+        remarks.append(f"its results name several models: {claimed_names_text:.200}")
     filters = {
         entry["filter"] for table in fullest_tables for entry in table.head["tasks"]
     }
     models = []
     for filter_name in sorted(filters, key=str) or [None]:
         is_only_filter = filter_name is None or len(filters) < 2
-        name = run_name if is_only_filter else f"{run_name} ({filter_name})"
-        model = Model(name[:LONGEST], fullest_tables, filter_name, [*remarks])
+        model_name = run_name if is_only_filter else f"{run_name} ({filter_name})"
+        model = Model(model_name[:LONGEST], fullest_tables, filter_name, [*remarks])
         models.append(model)
     return models
