@@ -104,10 +104,9 @@ def test_a_level_without_a_sound_draw_says_so(monkeypatch):
 
 
 def test_knobs_change_the_rows_of_their_generator_alone():
-    settings = {"timexnli": {"steps": 5}}, {"date_arithmetic": {"steps": 5}}
     ladder, same, more = (
         [x["question"].lower() for x in rows("date_arithmetic", 1, 3, range(2, 3), y)]
-        for y in ({}, *settings)
+        for y in ({}, {"timexnli": {"steps": 5}}, {"date_arithmetic": {"steps": 5}})
     )
     assert same == ladder
     assert [question.count("go ") for question in more] == [5, 5, 5]
@@ -116,20 +115,14 @@ def test_knobs_change_the_rows_of_their_generator_alone():
 def test_the_benchmark_s_own_setting_is_that_of_all_levels():
     check_knobs({"tcp_long": "benchmark", "timexnli": {"steps": 3}})
     for name in ("tcp_short", "tcp_long"):
-        generator = find_generator(name)
-        assert generator.BENCHMARK.keys() == generator.ladder(1).keys()
+        assert (
+            find_generator(name).BENCHMARK.keys()
+            == find_generator(name).ladder(1).keys()
+        )
         for row in rows(name, 1, 4, range(1, 5), {name: "benchmark"}):
             assert len(row["tasks"]) == 3 and len(row["agents"]) == 2
     pairs = rows("timexnli", 1, 3, range(5, 6), {"timexnli": "benchmark"})
     assert all(row["Premise"].count(".") <= 2 for row in pairs)
-
-
-def test_every_generator_has_a_task_that_says_its_version():
-    assert sorted(map(generator_of, FRESH)) == NAMES
-    for task in FRESH:
-        version = find_generator(generator_of(task)).VERSION
-        assert configuration(task)["metadata"]["gen_version"] == version
-        assert scorer(task).version == 2.3  # of prompts and rule, as of the group
 
 
 @pytest.mark.parametrize("task", FRESH)
@@ -165,6 +158,7 @@ def test_scores_are_those_of_the_rule_by_common_names(task):
 
 
 def test_a_run_says_its_rows_and_scores_by_level(caplog):
+    assert sorted(map(generator_of, FRESH)) == NAMES
     metadata = {"gen_seed": 2, "gen_rows": 6, "gen_levels": "2-4", "gen_version": "4"}
     settings = {"include_defaults": False, "metadata": metadata}
     manager = TaskManager(include_path=str(PACK), **settings)
@@ -176,6 +170,7 @@ def test_a_run_says_its_rows_and_scores_by_level(caplog):
         assert metadata.items() <= run["configs"][task]["metadata"].items()
         levels = re.findall(r"'score_flexible_level_(\d+),", str(run["results"][task]))
         assert levels == ["2", "3", "4"]
+        assert scorer(task).version == 2.3  # of prompts and rule, as of the group
         assert f"{task}: 6 rows, gen_seed 2, gen_rows 6, gen_levels 2-4" in caplog.text
     means = {x: run["results"]["fresh"][f"{x},none"] for x in ("score", "extracted")}
     assert means == {"score": 0.0, "extracted": 0.0}
