@@ -58,13 +58,7 @@ def near(draws: list[Draw], wrong: str) -> np.ndarray:
     return np.array(chances)
 
 
-def p_values(
-    rng: np.random.Generator,
-    chances: np.ndarray,
-    share: float,
-    accuracy: float,
-    runs: int,
-) -> np.ndarray:
+def p_values(rng, chances: np.ndarray, share: float, accuracy: float, runs: int):
     """Return the p-values of models that recall a share of the labels, one a run."""
     drawn = rng.random((runs, len(chances)))
     missed = (1 - share) * (1 - accuracy)
@@ -79,10 +73,8 @@ def simulate(draws: dict[str, list[Draw]], runs: int) -> None:
     rng, level = np.random.default_rng(29), 1 - CONFIDENCE
     for case in product(WRONG, ACCURACIES, (0, 0.05), SHARES):
         wrong, accuracy, harder, share = case
-        of_tasks = [
-            p_values(rng, near(task_draws, wrong), share, accuracy - harder, runs)
-            for task_draws in draws.values()
-        ]
+        settings = share, accuracy - harder, runs
+        of_tasks = [p_values(rng, near(x, wrong), *settings) for x in draws.values()]
         # Holm's method names a model where the least p-value is small enough.
         either = np.mean(np.min(of_tasks, axis=0) * len(of_tasks) < level)
         named = [np.mean(task_p_values < level) for task_p_values in of_tasks]

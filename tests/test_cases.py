@@ -39,14 +39,12 @@ def test_every_document_has_a_case_and_every_case_a_verdict_of_its_own():
 def test_answers_as_models_spell_them_get_their_score_and_none_gets_more(
     family, shared
 ):
-    answers, credited, right = spellings(family, shared), [], 0
+    answers, right = spellings(family, shared), 0
     for answer, document in answers:
         scores = headlines(answer["task"], document, answer["response"])
         score = round(scores.get("flexible", scores.get("keywords")), 4)
+        assert score <= answer["flexible"], answer
         right += score == answer["flexible"]
-        if score > answer["flexible"]:
-            credited.append(answer)
-    assert not credited
     assert right / len(answers) >= LEAST_SHARE
 
 

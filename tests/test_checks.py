@@ -91,7 +91,7 @@ CASES = [  # prompts, what results say beside the usual, the line; what the chec
     ("{}" + "x" * 2001, TEMPLATE, {}, "not verified: 2,001 characters stand around"),
     (lambda n, _: "{}" + " " * (n == 3), TEMPLATE, {}, DIFFERS),
     (lambda n, _: "<u>" * (n != 3) + "{}", TEMPLATE, {}, DIFFERS),
-    (lambda n, text: text.strip(), TEMPLATE, {}, "verified: "),
+    ("Hi.{}", TEMPLATE | {"system_instruction": "Hi.\n"}, {}, "verified: all as rend"),
     ("When?", {}, {}, "not verified: 38 of 38 prompts are not the task's"),
     ("{}", {}, {"arguments": {"a": 1, "b": 2}}, "not verified: 38 of 38 prompts are"),
     (None, {}, {}, "not verified: the prompts are not in the files"),

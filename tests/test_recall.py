@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -23,33 +24,40 @@ from utils.verdicts.recall import least_share, originals, sign_test
 
 DATES = "twin_timebench_date_arithmetic"
 TWINS = [task for task in all_tasks() if transformations(task)]
+TESTED = [task for task in TWINS if "control" not in task and "tcp" not in task]
+MARKER = "Thus, the correct answer is:"
 MONTHS = {"Jan": "January", "Feb": "February", "Aug": "August", "Oct": "October"}
+
+
+def answer_all(task: str, pack: Path, folder: Path, respond: Callable) -> None:
+    """Write answers to all documents of a task, by a function."""
+    docs = documents(task, pack)
+    lines = ({"task": task, "doc": doc, "response": respond(doc)} for doc in docs)
+    write(folder / f"{task}.jsonl", *lines)
 
 
 def answers(pack: Path, folder: Path, kind: str, public: str | None = None) -> Path:
     """Write answers to public rows of dates and to their twins; return their folder.
 
     Twins are answered with the `label`, that of their `original` or its `mirror` image, in
-    another spelling; public rows with their labels, or with `public`.
+    another spelling; public rows with their labels, or as `public` says.
     """
     records = manifest_of(pack)["data"][f"{DATES}.jsonl"]["twins"]["originals"]
-    for task in (scorer(DATES).base, DATES):
-        lines = []
-        for doc in documents(task, pack):
-            answer = public or doc["golds"][0]
-            if task == DATES:
-                _, *wrong = records[scorer(DATES).utils.digest(doc).hex()]
-                labels = dict(zip(("original", "mirror"), wrong), label=doc["golds"])
-                month, year = labels[kind][0].split(", ")
-                answer = f"{MONTHS.get(month, month)} of {year}"
-            response = f"Thus, the correct answer is: {answer}"
-            lines.append({"task": task, "doc": doc, "response": response})
-        write(folder / f"{task}.jsonl", *lines)
+
+    def respond(twin: dict) -> str:
+        _, *wrong = records[scorer(DATES).utils.digest(twin).hex()]
+        labels = dict(zip(("original", "mirror"), wrong), label=twin["golds"])
+        month, year = labels[kind][0].split(", ")
+        return f"{MARKER} {MONTHS.get(month, month)} of {year}"
+
+    answer_all(DATES, pack, folder, respond)
+    base, label = scorer(DATES).base, scorer(DATES).utils.gold_response
+    answer_all(base, pack, folder, lambda doc: public or label(doc))
     return folder
 
 
-def compare(pack: Path, *arguments: object) -> list[str]:
-    return ["compare", *map(str, arguments), "--include_path", str(pack)]
+def compare(pack: Path, *arguments: object) -> int:
+    return main(["compare", *map(str, arguments), "--include_path", str(pack)])
 
 
 def test_a_model_that_answers_twins_as_the_public_rows_is_named(
@@ -57,10 +65,10 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
 ):
     kinds = {"parrot": "original", "mirror": "mirror", "solver": "label"}
     runs = [
-        f"{name}={answers(twins, tmp_path / name, kind, name == 'solver' and 'Jan, 1000')}"
+        f"{name}={answers(twins, tmp_path / name, kind, name == 'solver' and 'No.')}"
         for name, kind in kinds.items()
     ]
-    assert main(compare(twins, *runs)) == 0
+    assert compare(twins, *runs) == 0
     claims = [x for x in capsys.readouterr().out.splitlines() if f"- {DATES}: " in x]
     assert [x.partition(". Public")[0] for x in claims] == [
         f"- {DATES}: parrot answers 10 of 10 twins with the public row's answer, and 0 with"
@@ -75,42 +83,36 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     # The rows without twins make no claim.
     for run in runs:
         Path(run.partition("=")[2], f"{DATES}.jsonl").unlink()
-    assert main(compare(twins, *runs)) == 0
+    assert compare(twins, *runs) == 0
     assert "recall" not in capsys.readouterr().out
-    assert main(compare(twins, runs[0])) == 1
+    assert compare(twins, runs[0]) == 1
     assert "parrot: is the only run; name two or more" in capsys.readouterr().err
 
 
 def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):
     for task in TWINS:
-        base, gold_response = scorer(task).base, scorer(task).utils.gold_response
-        for name, respond in ((base, gold_response), (task, lambda _: "none")):
-            lines = (
-                {"task": name, "doc": doc, "response": respond(doc)}
-                for doc in documents(name, twins)
-            )
-            write(tmp_path / f"{name}.jsonl", *lines)
-    assert main(compare(twins, f"A={tmp_path}")) == 0
+        answer_all(scorer(task).base, twins, tmp_path, scorer(task).utils.gold_response)
+        answer_all(task, twins, tmp_path, lambda _: "none")
+    assert compare(twins, f"A={tmp_path}") == 0
     printed = capsys.readouterr().out
     for task in TWINS:
         (claim,) = re.findall(f"- {task}: (.*)", printed)
         n = len(documents(task, twins))
         gap = rf"Public − twin(?: of A)?: \+100\.0 points \(95 % interval .*, {n} rows\)\."
         assert re.search(gap, claim)
-        is_tested = "control" not in task and "tcp" not in task
-        assert ("recalls labels" in claim) == is_tested
+        assert ("recalls labels" in claim) == (task in TESTED)
 
 
 def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
-    parrot, part = answers(twins, tmp_path / "a", "original"), tmp_path / "part"
-    part.mkdir()  # of one model in two folders
-    (parrot / f"{DATES}.jsonl").rename(part / f"{DATES}.jsonl")
-    solver = answers(twins, tmp_path / "b", "label")
-    runs = [f"A & B={parrot}", f"A & B={part}", f"solver={solver}"]
-    command = ["leaderboard", *runs, "--include_path", str(twins)]
-    assert main([*command, "--html", f"{tmp_path}/board.html"]) == 0
+    parrot = answers(twins, tmp_path / "a", "original") / f"{DATES}.jsonl"
+    (tmp_path / "part").mkdir()  # of one model in two folders
+    parrot.rename(tmp_path / "part" / parrot.name)
+    solver, page_path = answers(twins, tmp_path / "b", "label"), tmp_path / "board.html"
+    runs = [f"A & B={tmp_path}/{x}" for x in ("a", "part")] + [f"solver={solver}"]
+    outputs = ["--html", str(page_path), "--include_path", str(twins)]
+    assert main(["leaderboard", *runs, *outputs]) == 0
     assert DATES not in capsys.readouterr().out
-    page = (tmp_path / "board.html").read_text()
+    page = page_path.read_text()
     claims = re.search(r'<section id="recall".*?</section>', page, re.DOTALL)[0]
     assert claims.count("<li>") == 2
     assert "A &amp; B answers 10 of 10 twins with the public row" in claims
@@ -129,12 +131,10 @@ def test_the_two_wrong_values_of_a_twin_are_wrong_and_differ(task, twins):
         elif twin.mirror:
             assert len({right, twin.recalled, twin.mirror}) == 3
         if task == DATES:  # both are as far away, on either side
-            dates = map(json.loads, (right, twin.recalled, twin.mirror))
-            years, months = zip(*dates)
-            assert len({*months}) == 1
-            assert years[1] - years[0] == years[0] - years[2] != 0
-    is_tested = "control" not in task and "tcp" not in task
-    assert any(twin.mirror for twin in of_pack.values()) == is_tested
+            dates = map(json.loads, (twin.recalled, right, twin.mirror))
+            (later, year, earlier), months = zip(*dates)
+            assert len({*months}) == 1 and later - year == year - earlier != 0
+    assert any(twin.mirror for twin in of_pack.values()) == (task in TESTED)
     assert not originals(scorer(task).base, twins)
     assert not originals(task, EXAMPLES)
 
@@ -149,16 +149,14 @@ def test_the_sign_test_is_exact():
 @pytest.mark.parametrize("case", [(345, 2, 1), (636, 30, 10), (60, 0, 3)])
 def test_the_share_that_is_found_has_the_power_that_it_says(case):
     twins, mirror, tests = case
-    share, rng = least_share(twins, mirror, tests), np.random.default_rng(1)
-
-    def power(share: float) -> float:
-        either = (1 - share) * mirror / twins
-        chances = [share + either, either, 1 - share - 2 * either]
+    share, power, rng = least_share(*case), [], np.random.default_rng(1)
+    for recalled in (share, 0.8 * share):
+        either = (1 - recalled) * mirror / twins
+        chances = [recalled + either, either, 1 - recalled - 2 * either]
         drawn = rng.multinomial(twins, chances, 4000)[:, :2]
-        return np.mean(sign_test(*drawn.T) * tests < 1 - CONFIDENCE)
-
-    assert abs(power(share) - POWER) < 0.03
-    assert power(0.8 * share) < POWER - 0.05
+        power.append(np.mean(sign_test(*drawn.T) * tests < 1 - CONFIDENCE))
+    assert abs(power[0] - POWER) < 0.03
+    assert power[1] < POWER - 0.05
 
 
 def test_simulated_models_are_named_if_they_recall(shared):

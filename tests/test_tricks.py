@@ -4,7 +4,6 @@ import gzip
 import html
 import json
 import os
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from tests.conftest import EXAMPLES, ROOT
 from tests.logs import sample
 from utils.__main__ import main
 from utils.core.documents import documents, load
-from utils.core.families import configuration, scorer
+from utils.core.families import configuration, prompt, scorer
 from utils.core.files import read_jsonl
 from utils.score.rows import RULES
 
@@ -37,30 +36,25 @@ def filled(template: object, **cells: object) -> object:
     return json.loads(text)
 
 
-@cache
-def built(task: str):
-    """Return a task as the harness builds it."""
-    return load([task], EXAMPLES)[1]["tasks"][task]
-
-
 def lines(task: str, model: str, edit: dict) -> list[dict]:
     """Return the samples of an imagined model, as the harness logs them, with an edit."""
-    docs, samples = documents(task, EXAMPLES), []
-    for number in range(edit.get("keep", len(docs) * edit.get("repeat", 1))):
-        place = number % len(docs)
-        row, cells = docs[place], {} if place < edit.get("from", 0) else edit
+    count, samples = edit.get("keep", 8 * edit.get("repeat", 1)), []
+    rows = [*zip(documents(task, EXAMPLES), answers(task, model), answers(task))]
+    for number, (row, answered, careful) in enumerate((rows * 3)[:count]):
+        cells = {} if number % 8 < edit.get("from", 0) else edit
         gold, answer = scorer(task).utils.gold_response(row), row.get("answer")
         doc = row | filled(cells.get("doc", {}), answer=answer)
         shown_doc = doc if cells.get("own_prompt") else row
-        prompt = built(task).fewshot_context(shown_doc, cells.get("shots", 0))
-        blanks = " " * (sum(map(ord, gold)) % 50)
-        texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(prompt)}
-        texts |= {"prompt": prompt, "blanks": blanks}
-        prompt = filled(cells.get("prompt", "{prompt}"), **texts)
-        careful = answers(task)[place]["response"]
-        response = cells.get("response", answers(task, model)[place]["response"])
-        response = filled(response, careful=careful, answer=answer)
-        line = sample(number, doc, prompt, response)
+        asked = prompt(task, shown_doc)
+        if "shots" in cells:
+            built = load([task], EXAMPLES)[1]["tasks"][task]
+            asked = built.fewshot_context(shown_doc, cells["shots"])
+        texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked)}
+        texts |= {"prompt": asked, "blanks": " " * (sum(map(ord, gold)) % 50)}
+        asked = filled(cells.get("prompt", "{prompt}"), **texts)
+        response = cells.get("response", answered["response"])
+        response = filled(response, careful=careful["response"], answer=answer)
+        line = sample(number, doc, asked, response)
         settings = configuration(task)["generation_kwargs"]
         settings = settings | filled(cells.get("asked_with", {}), answer=gold)
         line["arguments"]["gen_args_0"]["arg_1"] = settings
@@ -76,11 +70,8 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
         path = folder / f"samples_{task}_{stamp}.jsonl"
         samples = lines(task, model, edit)
         if second := edit.get("append_filter"):
-            others = lines(task, model, second)
-            samples += [line | {"filter": "b"} for line in others]
+            samples += [x | {"filter": "b"} for x in lines(task, model, second)]
         write(path, *samples, *edit.get("append", []))
-    if edit.get("no_results"):
-        return
     settings = configuration(tasks[0])["generation_kwargs"]
     by_task = {"n-shot": 0, "versions": scorer(tasks[0]).version}
     by_task |= {"configs": {"generation_kwargs": settings}} | edit.get("by_task", {})
@@ -88,7 +79,8 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
     name = filled(edit.get("name", f"org/{folder.name}"), pad="x" * 10**5)
     results |= {"model_name": name, "date": 1_700_000_000, "lm_eval_version": "0.4.13"}
     results |= {"config": {"limit": None}, "chat_template": None}
-    write(folder / f"results_{stamp}.json", results | edit.get("results", {}))
+    if not edit.get("no_results"):
+        write(folder / f"results_{stamp}.json", results | edit.get("results", {}))
 
 
 @pytest.fixture
@@ -132,27 +124,20 @@ def play(folder: Path, edit: dict) -> None:
             submission(place, "plain", {"tasks": ["tcp_long"]} | edit["later"], 1)
 
 
-BOARDS = 6  # each has some of the tricks
-
-
-@pytest.mark.parametrize("number", range(BOARDS))
+@pytest.mark.parametrize("number", range(6))
 def test_tricks_are_told_and_cost_no_other(number, board):
-    edits = {f"trick{n}": edit for n, edit in enumerate(TRICKS[number::BOARDS])}
-
-    def put(folder: Path) -> None:
-        for name, edit in edits.items():
-            play(folder / name, edit)
-
-    rows, messages, page = board(put)
+    edits = {f"trick{n}": edit for n, edit in enumerate(TRICKS[number::6])}
+    rows, messages, page = board(
+        lambda folder: [play(folder / name, edit) for name, edit in edits.items()]
+    )
     honest = [
-        next(row for model, row in rows.items() if model.endswith(names))
+        next(rows.pop(model) for model in [*rows] if model.endswith(names))
         for names in (("org/careful", "runs/careful)"), "org/hasty")
     ]
     assert_honest(honest)
-    others = [row for row in rows.values() if row not in honest]
     for name, edit in edits.items():
         model = filled(edit.get("name", f"org/{name}-"), pad="x" * 99)[:99]
-        tricks = [x for x in others if x["model"].startswith((model, f"{name}-"))]
+        tricks = [rows[x] for x in rows if x.startswith((model, f"{name}-"))]
         assert bool(tricks) == ("status" in edit), edit
         for row in tricks:
             assert row["status"] == edit["status"], edit
@@ -177,35 +162,33 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "linked": (lambda x: (x.parent.rmdir(), x.parent.symlink_to("hasty")), "is a link"),
     "alone": (lambda x: write(x.with_name(f"results_{STAMPS[0]}.json"), {}), "without samples"),
     "filter": (lambda x: write(x, *lines("tcp_long", "plain", ODD_FILTER)), "'filter' is a dict"),
+    # In the place of results.
+    "results0": (lambda x: x.write_text("[1]"), "is not a results file"),
+    "results1": (lambda x: x.write_text("[" * 10**5), "is not a results file"),
+    "results2": (lambda x: x.write_text("{"), "is not a results file"),
+    "results3": (lambda x: x.write_text("\x00"), "is not a results file"),
+    "results4": (os.mkfifo, "is a pipe"),
+    "results5": (os.mkdir, "is a folder"),
+    "results6": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
 }  # fmt: skip
-BAD_RESULTS = [  # what stands in the place of results, and why they are left out
-    *(
-        (lambda x, text=text: x.write_text(text), "is not a results file")
-        for text in ("[1]", "[" * 10**5, "{", "\x00")
-    ),
-    *((os.mkfifo, "is a pipe"), (os.mkdir, "is a folder")),
-    (lambda x: x.symlink_to("/dev/zero"), "is a link"),
-]
 
 
 def test_bad_submissions_are_left_out_alone(board):
     def put(folder: Path) -> None:
         for name, (spoil, _) in BAD.items():
             (folder / name).mkdir()
-            spoil(folder / name / f"samples_tcp_long_{STAMPS[0]}.jsonl")
-        for number, (spoil, _) in enumerate(BAD_RESULTS):
-            submission(folder / f"results{number}", "plain", {"no_results": True})
-            spoil(folder / f"results{number}" / f"results_{STAMPS[0]}.json")
+            bad_file = f"samples_tcp_long_{STAMPS[0]}.jsonl"
+            if name.startswith("results"):
+                submission(folder / name, "plain", {"no_results": True})
+                bad_file = f"results_{STAMPS[0]}.json"
+            spoil(folder / name / bad_file)
 
     rows, messages, _ = board(put)
     assert {*rows} == {"org/careful", "org/hasty"}
     assert_honest([rows["org/careful"], rows["org/hasty"]])
-    reasons = {name: reason for name, (_, reason) in BAD.items()}
-    reasons |= {f"results{n}": reason for n, (_, reason) in enumerate(BAD_RESULTS)}
     left_out = [line for line in messages.splitlines() if "left out" in line]
-    for name, reason in reasons.items():
-        lines_of_folder = [line for line in left_out if f"/{name}" in line]
-        assert any(reason in line for line in lines_of_folder), name
+    for name, (_, reason) in BAD.items():
+        assert any(f"/{name}" in line and reason in line for line in left_out), name
 
 
 def test_two_rows_that_claim_one_name_and_share_no_task_can_be_joined(board):
