@@ -27,8 +27,7 @@ from scipy.special import stdtr, stdtrit
 
 
 CONFIDENCE, POWER = 0.95, 0.8
-# Degrees of freedom below which the power of a test cannot be foretold from its variance.
-LEAST_FREEDOM = 30
+LEAST_FREEDOM = 30  # below it, the power of a test cannot be foretold from its variance
 _LEAST_FEWER = 10
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)  # the ends of their scales
 

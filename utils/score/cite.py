@@ -28,12 +28,11 @@ _PACK = """\
 
 def citations(model: Model, rows: list[dict]) -> Iterator[str]:
     """Yield a line for each benchmark of a model, of which `rows` are the figures."""
-    row_by_name = {row["task"]: row for row in rows if row["by"] is None}
-    scored_tasks = [
-        name
-        for name, row in row_by_name.items()
-        if "tasks" not in row and row["published"] is not None
+    scored_rows = [
+        row for row in rows if not row["by"] and row["published"] is not None
     ]
+    row_by_name = {row["task"]: row for row in scored_rows}
+    scored_tasks = [row["task"] for row in scored_rows if "tasks" not in row]
     for benchmark in benchmarks(scored_tasks):
         tasks = [task for task in benchmark.tasks if task in scored_tasks]
         row = row_by_name[benchmark.name if len(tasks) > 1 else tasks[0]]

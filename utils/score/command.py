@@ -228,15 +228,13 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
     table_rows, examples = [], []
     for group_name, tallies in tallies_by_label.items():
         reason_counts = sum((tally.all.reasons for tally in tallies), Counter())
-        unextracted_counts = sum(
-            (tally.all.unextracted for tally in tallies), Counter()
-        )
+        unextracted = sum((tally.all.unextracted for tally in tallies), Counter())
         group_name = " ".join(filter(None, (group_name, model.filter)))
         for reason, answer_count in reason_counts.most_common():
             share = answer_count / reason_counts.total()
             table_row = {"answers to": group_name, "reason": reason}
             table_row |= {"answers": answer_count, "%": share}
-            table_row["no answer by the published rule"] = unextracted_counts[reason]
+            table_row["no answer by the published rule"] = unextracted[reason]
             table_rows.append(table_row)
             group_name = ""
             if reason != "right" and share >= _FREQUENT:

@@ -43,8 +43,7 @@ def rows(
             if task_row["n"]:
                 scored_rows.append(task_row)
         if len(scored_rows) > 1:
-            mean_cells = _mean_cells(benchmark, scored_rows, tallies)
-            benchmark_rows.append(labels | mean_cells)
+            benchmark_rows.append(labels | _means(benchmark, scored_rows, tallies))
     return benchmark_rows + task_rows + part_rows
 
 
@@ -137,9 +136,7 @@ def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
     return figure_by_column | {"clusters": format_cost.clusters}
 
 
-def _mean_cells(
-    benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]
-) -> dict:
+def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -> dict:
     """Return the means and sums of a benchmark's tasks."""
     weights = [row["n"] if benchmark.by_size else 1 for row in task_rows]
     cell_by_column = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
