@@ -111,10 +111,8 @@ def files(folder: Path) -> dict[str, Path]:
     return {re.sub(names, "", x.name): x for x in folder.iterdir()}
 
 
-MAY_DIFFER = [
-    *("date", "total_evaluation_time_seconds", "model_source", "model_name"),
-    *("model_name_sanitized", "model", "model_args", "base_url", "max_retries"),
-]
+MAY_DIFFER = ["date", "total_evaluation_time_seconds", "model_source", "model_name"]
+MAY_DIFFER += ["model_name_sanitized", "model", "model_args", "base_url", "max_retries"]
 
 
 def comparable(path: Path) -> dict:
@@ -202,9 +200,8 @@ def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
         capsys.readouterr()
         assert main(["replay", *options, *more]) == status
         printed = capsys.readouterr()
-        for n in (2, 5):
-            fault = 'has no answer but {"code": "expired"}; send the'
-            assert f"{path}, line {n}: {fault}" in printed.err
+        fault = 'has no answer but {"code": "expired"}; send the'
+        assert all(f"{path}, line {n}: {fault}" in printed.err for n in (2, 5))
         assert "tcp_long: 3 documents have no answer" in printed.err
     assert "3 documents have no answer; scored as empty\n" in printed.err
     assert re.search(r"extracted +\|↑ +\| *0\.625", printed.out)  # of 5 of 8
@@ -225,11 +222,10 @@ def test_export_replaces_requests_and_nothing_else(tmp_path, capsys):
         assert read_jsonl(path) == [line]
 
 
-OUTPUT = {
-    "custom_id": f"tcp_long:0:{'0' * 16}",
-    "response": {"body": {"choices": [{"message": {"content": "x"}}]}},
-}
-TEXT = OUTPUT | {"response": {"body": {"choices": [{"text": "x"}]}}}
+OUTPUT, TEXT = (
+    {"custom_id": f"tcp_long:0:{0:016}", "response": {"body": {"choices": [choice]}}}
+    for choice in ({"message": {"content": "x"}}, {"text": "x"})
+)
 PLAIN = {"task": "tcp_long", "doc_id": 0, "response": "x"}
 ONE = ["--limit", "1"]
 RECORDED = read_jsonl(EXAMPLES / "responses" / "careful" / "tcp_long.jsonl")

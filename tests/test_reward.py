@@ -99,10 +99,10 @@ NOT_OF_TCP = [
 ]
 
 
-@pytest.mark.parametrize(("doc", "fault"), NOT_OF_TCP)
-def test_what_is_not_a_document_is_named_with_its_place(doc, fault):
-    with pytest.raises(ValueError, match=rf"^doc\[1\]: .*{fault}"):
-        reward("tcp_long")(["", RIGHT], doc=[DOC, doc])
+def test_what_is_not_a_document_is_named_with_its_place():
+    for doc, fault in NOT_OF_TCP:
+        with pytest.raises(ValueError, match=rf"^doc\[1\]: .*{fault}"):
+            reward("tcp_long")(["", RIGHT], doc=[DOC, doc])
 
 
 @pytest.mark.trl
@@ -118,9 +118,8 @@ def test_a_trainer_makes_two_steps_over_a_fresh_pack(pack, tmp_path):
         reward_funcs=reward("fresh_date_arithmetic"),
         train_dataset=training_set("fresh_date_arithmetic", pack),
         args=GRPOConfig(
-            output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=2,
-            num_generations=2, max_completion_length=8, use_cpu=True, report_to=[],
-            logging_steps=1,
+            output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=2, num_generations=2,
+            max_completion_length=8, use_cpu=True, report_to=[], logging_steps=1,
         ),
     )  # fmt: skip
     trainer.train()

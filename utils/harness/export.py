@@ -2,14 +2,13 @@
 
     temporal-eval export TASKS --model NAME [--output FILE] [options of lm_eval]
 
-Each line is one request: its `body` is what `lm_eval` with the same options sends to a
-server, its `custom_id` names task, document and hash. With --apply_chat_template these
-are chat messages, for /v1/chat/completions (`--model local-chat-completions`); the
-instruction of a `_separate` task is then the system message. Without, they are texts for
-/v1/completions (`--model local-completions` with `tokenizer_backend=None`). --openai
-writes the bodies of `openai-chat-completions` and `openai-completions` instead. `replay`
-scores the answers. Where some requests failed, --only-missing OUTPUT writes those that have
-no answer in the output of the batch.
+The `body` of each request is what `lm_eval` with the same options sends to a server. With
+--apply_chat_template these are chat messages, for /v1/chat/completions (`--model
+local-chat-completions`); the instruction of a `_separate` task is then the system message.
+Without, they are texts for /v1/completions (`--model local-completions` with
+`tokenizer_backend=None`). --openai writes the bodies of `openai-chat-completions` and
+`openai-completions` instead. `replay` scores the answers. Where some requests failed,
+--only-missing OUTPUT writes those that have no answer in the output of the batch.
 
 Example:
 
@@ -52,9 +51,6 @@ _OPTIONS = (
 )
 # What the results tell of a configuration, defaults included.
 _CONFIG = (*_OPTIONS, "model_args", "batch_size", "device")
-
-
-# ------------------------------------------- a run of the harness, which `replay` has, too
 
 
 class PromptTaker(LM):
@@ -134,9 +130,6 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
             raise
         fault = str(error).removeprefix("Error: ")  # by the sampler
         raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
-
-
-# ------------------------------------------------------------------------- the requests
 
 
 def request_lines(options: Namespace) -> Iterator[dict]:

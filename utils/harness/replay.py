@@ -27,7 +27,6 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
 from lm_eval.api.instance import Instance
@@ -39,14 +38,7 @@ from ..core.cli import output_path, say, tool_parser
 from ..core.errors import NOT_A_DOCUMENT, ToolError
 from ..core.families import bare, leaf_tasks, not_a_document, scorer
 from ..core.files import check_writable, written_whole
-from ..verdicts.answers import (
-    Answer,
-    Source,
-    document_text,
-    read_answers,
-    read_results,
-    sha256,
-)
+from ..verdicts.answers import Answer, document_text, read_answers, read_results, sha256
 from ..verdicts.runs import find_sources
 from .export import PromptTaker, add_options, evaluate, task_names
 
@@ -130,8 +122,17 @@ def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, 
 def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files; ToolError for others."""
     leaf_names = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
+    only_task = leaf_names[0] if len(leaf_names) == 1 else None
+    sources, failures = find_sources(options.responses, only_task)
+    for failure in failures:
+        raise ToolError(failure.message)
+    sources.sort(key=lambda source: source.time or "")
+    latest_sources = {  # of the logs of a task in a folder
+        (source.place, source.task) if source.time else source.path: source
+        for source in sources
+    }
     answers, model_names = [], set()
-    for source in _latest_sources(options.responses, *leaf_names):
+    for source in latest_sources.values():
         results = read_results(source.results_path) if source.results_path else {}
         model_name = source.label or results.get("model_name")
         for answer in read_answers(source.path, source.task):
@@ -148,21 +149,6 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
     default_name = "replay" if len(model_names) > 1 else model_names.pop()
     return options.model or default_name, answers
-
-
-def _latest_sources(arguments: list[str], *tasks: str) -> Iterable[Source]:
-    """Return the files that arguments name; of the logs of a task in a folder the last.
-
-    Where there is one task, it is that of lines without a task.
-    """
-    sources, failures = find_sources(arguments, tasks[0] if len(tasks) == 1 else None)
-    for failure in failures:
-        raise ToolError(failure.message)
-    sources.sort(key=lambda source: source.time or "")
-    return {
-        (source.place, source.task) if source.time else source.path: source
-        for source in sources
-    }.values()
 
 
 def _misfit(answer: Answer, options: Namespace) -> str | None:
