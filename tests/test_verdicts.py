@@ -34,9 +34,6 @@ def times(folder: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_mtime_ns for path in heads}
 
 
-# ------------------------------------------------------------------ processes and kills
-
-
 def test_any_number_of_processes_writes_and_prints_the_same(tmp_path, call_score):
     lines = answers(300)
     lines[200] = lines[3]  # a second answer, a file behind the first
@@ -107,17 +104,18 @@ def test_a_run_killed_and_started_again_gives_the_same_bytes(tmp_path, call_scor
     assert not [*output.glob(".*")]  # nor is there anything of those that were killed
 
 
-def test_what_one_process_takes_or_does_the_others_never_notice(capfd):
+DEEDS = {
+    "memory": lambda: bytearray(100 << 20),
+    "time": lambda: any(iter(int, 1)),
+    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "fault": lambda: 1 / 0,
+}
+
+
+def test_what_one_process_takes_or_does_the_others_never_notice():
     def do(work: object, _: object) -> dict:
         isolate.allow_seconds(0)
-        if work == "memory":
-            bytearray(100 << 20)
-        while work == "time":
-            pass
-        if work == "kill":
-            os.kill(os.getpid(), signal.SIGKILL)
-        if work == "fault":
-            raise ZeroDivisionError
+        DEEDS.get(work, int)()
         return {"work": work}
 
     defaults = {option: default for option, (default, _) in LIMITS.items()}
@@ -159,8 +157,6 @@ def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
     assert seconds == pytest.approx([20, 20.005, 20.01])
 
-
-# ------------------------------------------------------------------------ kept or not
 
 PART, NAMED = "part-00000", "named"
 ALL = {PART, "part-00004", NAMED}
@@ -257,8 +253,6 @@ def test_damage_and_changes_are_named_with_the_fix(tmp_path, call_score, monkeyp
     assert call_score(path)[::2] == (1, f"{path}: {fault}\n")
 
 
-# ------------------------------------------------------------------------- in the way
-
 # What stands where a table should be.
 IN_THE_WAY = {"x": "a file of mine", "x/x": "a folder of mine", "x/run.json": "{}"}
 
@@ -301,8 +295,6 @@ def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score
     assert main(["leaderboard", *map(str, silent), *board]) == 0
     assert page.read_text().count("says why it ended: 0 of 2 end before") == 1
 
-
-# ------------------------------------------------------------------ models and names
 
 NAME = "samples_{}_2026-01-0{}T00-00-00.jsonl"
 RUNS = ["a tcp_long 1", "a tcp_long 2", "a tcp_long 4", "a tcp_short 2", "b tcp_long 3"]
