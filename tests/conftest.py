@@ -13,6 +13,7 @@ from filelock import FileLock
 from hypothesis import settings
 
 from utils.__main__ import main
+from utils.core.documents import load
 from utils.core.families import task_files
 
 
@@ -76,10 +77,7 @@ def apart(tmp_path_factory, monkeypatch) -> None:
 @pytest.fixture(scope="session")
 def offline_tasks() -> dict:
     """The tasks of the offline pack, as the harness builds them."""
-    from lm_eval.tasks import TaskManager
-
-    manager = TaskManager(include_path=str(EXAMPLES), include_defaults=False)
-    return manager.load([task for task in TASKS if task in OFFLINE])["tasks"]
+    return load([task for task in TASKS if task in OFFLINE], EXAMPLES)[1]["tasks"]
 
 
 @pytest.fixture(scope="session")
