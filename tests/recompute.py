@@ -28,7 +28,6 @@ class Document:
 
     def __init__(self, rows: list[dict]) -> None:
         self.rows, self.cluster = rows, rows[0]["cluster"]
-        self.key = rows[0]["digest"], str(rows[0]["doc_id"])
         scores = defaultdict(list)
         for metric, score in (cell for row in rows for cell in row["scores"].items()):
             if score is not None:
@@ -38,14 +37,13 @@ class Document:
 
 def read_run(folders: list[Path]) -> dict[str, list[Document]]:
     """Return task -> documents of the tables of a run, sorted by their keys."""
-    rows = defaultdict(lambda: defaultdict(list))
+    rows, run = defaultdict(list), defaultdict(list)
     for path in sorted(x for folder in folders for x in folder.glob("verdicts_*")):
         for row in map(json.loads, path.read_text().splitlines()):
-            rows[row["task"]][row["digest"], str(row["doc_id"])].append(row)
-    return {
-        task: [Document(documents[key]) for key in sorted(documents)]
-        for task, documents in rows.items()
-    }
+            rows[row["task"], row["digest"], str(row["doc_id"])].append(row)
+    for (task, *_), rows_of_document in sorted(rows.items()):
+        run[task].append(Document(rows_of_document))
+    return run
 
 
 @cache
