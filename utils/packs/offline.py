@@ -178,12 +178,12 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
 
     ToolError for a task of another version, and for rows of another request.
     """
-    data, file_by_task = manifest.data, manifest.tasks
+    entry_by_file, file_by_task = manifest.data, manifest.tasks
     metadata_by_task = {
-        task: data[file_by_task[task]]["generated"] for task in file_by_task
+        task: entry_by_file[file_by_task[task]]["generated"] for task in file_by_task
     }
     for source in sources:
-        entry = data.get(source.file)
+        entry = entry_by_file.get(source.file)
         if entry and entry["generated"] != source.generated:
             fault = f"has the rows of another request ({entry['upstream']})"
             fix = "name a new folder, or take the release of its gen_version"

@@ -116,15 +116,15 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
     draws, count_by_reason, newest_list_name = [], Counter(), [*disputed.LISTS][-1]
     for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
-        digest, row_draws, refusals = base_scorer.utils.digest(base_doc).hex(), [], []
-        row_key = f"{seed}|{digest}"
-        is_disputed = disputed.is_in(newest_list_name, digest)
+        row_digest = base_scorer.utils.digest(base_doc).hex()
+        row_key, row_draws, refusals = f"{seed}|{row_digest}", [], []
+        is_disputed = disputed.is_in(newest_list_name, row_digest)
         for name in [] if is_disputed else transformations(task):
             twin = _draw(name, row, survey, row_key, owner_by_question)
             if isinstance(twin, str):
                 refusals.append(twin)
                 continue
-            original = digest, row[twin.column]
+            original = row_digest, row[twin.column]
             draw = Draw(twin.row | {"twin": name}, twin.column, original, twin.mirror)
             row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         if row_draws:

@@ -1,9 +1,8 @@
 """Versioned lists of rows whose label is wrong, or one answer of several.
 
 A list is `N.json` in this folder and is called `disputed-N`; once published it does not
-change. Each row has upstream's file and number (from 0 on), the start of the digest of its
-document, by which it is known, and kind and reason of the dispute. How a list came about
-is in the RESULTS.md of the families.
+change. Each row has upstream's file and number (from 0 on), the start of its document's
+digest, and kind and reason of the dispute, which the RESULTS.md of the families argue.
 """
 
 from __future__ import annotations
