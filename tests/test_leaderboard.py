@@ -362,7 +362,7 @@ def test_a_file_that_changes_while_it_is_read_is_named(make, monkeypatch, capsys
     collect = page.collect
 
     def changed(models, options):
-        write(models[0].source.place, *answers("tcp_short"))
+        write(models[0].source.place, *answers("tcp_long", "plain"))
         return collect(models, options)
 
     monkeypatch.setattr(page, "collect", changed)

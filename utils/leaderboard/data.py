@@ -88,8 +88,8 @@ def rows(entrants: list[Entrant]) -> Iterator[dict]:
         model_cells["remarks"] = "; ".join(entrant.remarks) or None
         for figures_key, row in entrant.figures.items():
             scope = figures_key.partition("|")[0]
-            figures = {column: row[column] for column in row if column not in OF_SCORE}
-            yield model_cells | {"scope": scope} | figures
+            cells = {column: row[column] for column in row if column not in OF_SCORE}
+            yield model_cells | {"scope": scope} | cells
 
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
@@ -298,13 +298,13 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
     for task in tasks:
         label_by_task[task] = task.removeprefix(prefix).replace("_", " ")
     for task in tasks if has_many_tasks else ():
-        subgroups = [
+        subgroup_names = [
             group.name.removeprefix(prefix)
             for group in families.groups()
             if task in group.tasks and group.name != benchmark_name
         ]
         column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}
-        columns_by_heading[[*subgroups, "Tasks"][0]].append(column)
+        columns_by_heading[[*subgroup_names, "Tasks"][0]].append(column)
     for breakdown, task in product(COLUMNS, tasks):
         heading = f"{label_by_task[task]} by " if has_many_tasks else "By "
         heading += breakdown.replace("_", " ")

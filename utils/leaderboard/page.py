@@ -75,10 +75,10 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         "reasons": {task: scorer(task).utils.REASONS for task in json_by_task},
         "files": script_names,
     }
-    inline_docs = "" if options.is_folder else ",".join(chain(*json_by_task.values()))
+    inline_json = "" if options.is_folder else ",".join(chain(*json_by_task.values()))
     page_text = _render(
         **board,
-        held=f'{escaped(script_data)[:-1]},"documents":[{inline_docs}]}}',
+        held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
         held_counts={task: len(json_by_task[task]) for task in json_by_task},
         total=len({key for model in models for key, _ in model.documents()}),
         is_folder=options.is_folder,
@@ -319,12 +319,12 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     pieces: Pieces = []
     for piece_start, piece_end in pairwise(sorted(boundaries)):
         if any(start <= piece_start and piece_end <= end for start, end in windows):
-            bits = [
+            span_bits = [
                 1 << span_number
                 for span_number, span in enumerate(spans)
                 if span and span[0] <= piece_start and piece_end <= span[1]
             ]
-            pieces.append([sum(bits), text[piece_start:piece_end]])
+            pieces.append([sum(span_bits), text[piece_start:piece_end]])
         elif pieces and isinstance(pieces[-1], int):
             pieces[-1] += piece_end - piece_start
         else:
@@ -343,8 +343,8 @@ def plain(encoded: str | None) -> str | None:
 def _flat(value: object) -> str:
     """Return a JSON value as a text, nested objects and lists with commas."""
     if isinstance(value, dict):
-        texts = [f"{field} {_flat(value[field])}" for field in value]
-        value = texts if len(value) > 1 else [*value.values()]
+        field_texts = [f"{field} {_flat(value[field])}" for field in value]
+        value = field_texts if len(value) > 1 else [*value.values()]
     if isinstance(value, list):
         return ", ".join(map(_flat, value))
     return value if isinstance(value, str) else json.dumps(value)
