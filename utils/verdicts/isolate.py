@@ -106,13 +106,14 @@ def each_apart(
 
 def _load(task: str, include_path: Path, check: type | None) -> str | None:
     """Load the documents of a task, which processes share; return why that cannot be."""
+    fault = None
     try:
         documents(task, include_path)
     except ToolError as error:
-        return str(error)
+        fault = str(error)
     if check:
         check.prepare(task, include_path)
-    return None
+    return fault
 
 
 def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, str]:
