@@ -89,26 +89,25 @@ def test_groups_are_those_that_average_headlines():
     assert "temporal_reasoning" not in found
     assert found["tcp"].tasks == ("tcp_short", "tcp_long") and found["tcp"].by_size
     assert len(found["timebench"].tasks) == 15 and not found["timebench"].by_size
-    assert leaf_tasks("tot_separate") == [
-        "tot_arithmetic_separate",
-        "tot_semantic_separate",
-    ]
+    separate = (f"tot_{x}_separate" for x in ("arithmetic", "semantic"))
+    assert leaf_tasks("tot_separate") == [*separate]
 
 
-@pytest.mark.parametrize(
-    ("call", "argument", "fault"),
-    [
-        (scorer, "tcp", "task 'tcp' is a group; its tasks are tcp_short, "),
-        (scorer, "tcp_lnog", "is unknown; did you mean tcp_long"),
-        (leaf_tasks, "zzz", "'zzz' is unknown; the groups are fresh, tcp, "),
-        (load, ["fresh_tcp_long"], "examples: has no task or group"),
-        (documents_of, "tcp_long", "TCP_long.jsonl, row 0, column"),
-    ],
-)
-def test_what_is_not_there_is_one_line_with_the_fix(call, argument, fault):
-    more = {load: [EXAMPLES], documents_of: [[{"answer": "x"}]]}
+NOT_THERE = {
+    "task 'tcp' is a group; its tasks are tcp_short, ": lambda: scorer("tcp"),
+    "task 'tcp_lnog' is unknown; did you mean tcp_long": lambda: scorer("tcp_lnog"),
+    "'zzz' is unknown; the groups are fresh, tcp, ": lambda: leaf_tasks("zzz"),
+    "examples: has no task or group": lambda: load(["fresh_tcp_long"], EXAMPLES),
+    "TCP_long.jsonl, row 0, column": lambda: documents_of(
+        "tcp_long", [{"answer": "x"}]
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", NOT_THERE)
+def test_what_is_not_there_is_one_line_with_the_fix(fault):
     with pytest.raises(ToolError, match=fault) as caught:
-        call(argument, *more.get(call, ()))
+        NOT_THERE[fault]()
     assert "\n" not in str(caught.value)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,20 +13,20 @@ from typing import NoReturn
 from .families import FOLDER
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with status 2, in one line without the usage."""
         self.exit(2, f"{self.prog}: {printable(message)}; see {self.prog} --help\n")
 
 
-def tool_parser(tool: str, description: str) -> argparse.ArgumentParser:
+def tool_parser(tool: str, description: str) -> ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
     program = f"temporal-eval {tool}".strip()
-    help_layout = argparse.RawDescriptionHelpFormatter
+    help_layout = RawDescriptionHelpFormatter
     return _Parser(prog=program, description=description, formatter_class=help_layout)
 
 
-def include_path_option(parser: argparse.ArgumentParser) -> None:
+def include_path_option(parser: ArgumentParser) -> None:
     """Add the option that names the tasks whose documents answers are to."""
     option_settings = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
     include_help = "the tasks whose documents a doc_id is of; default: the pack's own"
@@ -59,20 +59,20 @@ def folder_path(argument: str) -> Path:
     """Return the path of a folder that is there; ArgumentTypeError for none."""
     if Path(argument).is_dir():
         return Path(argument)
-    raise argparse.ArgumentTypeError(f"{argument!r:.200} is not a folder; name another")
+    raise ArgumentTypeError(f"{argument!r:.200} is not a folder; name another")
 
 
 def output_path(argument: str) -> Path:
     """Return the path of an output; ArgumentTypeError where a shell variable is not set."""
     if argument:
         return Path(argument)
-    raise argparse.ArgumentTypeError("is empty; name a file or folder")
+    raise ArgumentTypeError("is empty; name a file or folder")
 
 
 def whole_number(argument: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
     if argument.isascii() and argument.isdecimal() and int(argument) >= least:
         return int(argument)
-    raise argparse.ArgumentTypeError(
+    raise ArgumentTypeError(
         f"{argument!r:.80} is not a whole number of at least {least}"
     )

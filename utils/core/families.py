@@ -184,9 +184,8 @@ class Scorer(NamedTuple):
 @cache
 def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
-    if (leaf_names := leaf_tasks(task)) != [task]:
-        members_text = ", ".join(leaf_names)
-        raise ToolError(f"task '{task}' is a group; its tasks are {members_text}")
+    if (tasks := leaf_tasks(task)) != [task]:
+        raise ToolError(f"task '{task}' is a group; its tasks are {', '.join(tasks)}")
     yaml_path, config, base = task_files()[task]
     required_keys = ("process_docs", "process_results", "metric_list", "metadata")
     if missing := [key for key in required_keys if key not in config]:
@@ -264,9 +263,8 @@ def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
     An attribute that a cell of the document lacks is a fault of the document. Any other
     AttributeError is a fault of the family, and is raised again.
     """
-    if isinstance(error, AttributeError):
-        if not any(error.obj is cell for cell in _cells(doc)):
-            raise error
+    if isinstance(error, AttributeError) and id(error.obj) not in map(id, _cells(doc)):
+        raise error
     fault = f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
     return ToolError(
         f"its document is not one of {task} ({fault}); give the 'doc' as the harness logs"

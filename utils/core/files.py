@@ -156,9 +156,7 @@ def open_part(folder: Path) -> Iterator[Path]:
 def check_writable(path: Path) -> None:
     """Raise OSError, with the name of `path`, where no file of it can be written."""
     target_path, error_code = Path(os.path.realpath(path)), None
-    existing_path = next(
-        path for path in (target_path, *target_path.parents) if os.path.lexists(path)
-    )
+    existing_path = next(filter(os.path.lexists, (target_path, *target_path.parents)))
     if existing_path.is_dir() == (existing_path == target_path):
         error_code = errno.EISDIR if existing_path == target_path else errno.ENOTDIR
     elif not os.access(existing_path, os.W_OK):
