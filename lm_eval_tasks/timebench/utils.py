@@ -435,14 +435,14 @@ def _lettered(text: str, options: list[str]) -> str:
     """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
     text = text.replace('"', "")
     word_matches = [*_WORD.finditer(text)]
-    words = [word_match[0].lower() for word_match in word_matches]
+    text_words = [word_match[0].lower() for word_match in word_matches]
     option_words = [_WORD.findall(plain(option).lower()) for option in options]
     lettered, place, copied_to = "", 0, 0
     while place < len(word_matches):
         lengths = {
             letter: len(letter_words)
             for letter, letter_words in zip(LETTERS, option_words, strict=False)
-            if letter_words == words[place : place + len(letter_words)]
+            if letter_words == text_words[place : place + len(letter_words)]
         }
         if length := max(lengths.values(), default=0):
             letters = "".join(letter for letter in lengths if lengths[letter] == length)
@@ -457,8 +457,8 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
     if normalise(text) in names and "?" not in text:
         return text
     text = re.sub(_LEAD, "", text)
-    another_name = _NAME_BEHIND.search(text)
-    if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not another_name):
+    name_behind = _NAME_BEHIND.search(text)
+    if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not name_behind):
         return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
     for comment_pattern in _NAME_COMMENTS:
         for comment in comment_pattern.findall(text):
@@ -598,8 +598,8 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     placed_keywords = [*zip(padded_keywords, positions, strict=False)]
     ends = [match.end() for match in re.finditer(r"[.!?]\s+", text.casefold())][:50]
     most = 0
-    for end in [*ends, len(padded_text)]:
-        halves = padded_text[: end + 1], padded_text[end:]
+    for sentence_end in [*ends, len(padded_text)]:
+        halves = padded_text[: sentence_end + 1], padded_text[sentence_end:]
         for order in (halves, halves[::-1]):
             most = max(most, sum(word in order[half] for word, half in placed_keywords))
     return most / len(keywords)
@@ -636,8 +636,8 @@ def process_results_generation(doc: dict, results: list[str]) -> dict[str, float
 # ------------------------------------------------------------------------ documents
 def _strings(is_right: Callable[[str], object], cells: list) -> list[str]:
     """Return strings without blanks around them; none where one is not right."""
-    texts = [str.strip(cell) for cell in cells]  # TypeError of bytes
-    return texts if all(map(is_right, texts)) else []
+    stripped_texts = [str.strip(cell) for cell in cells]  # TypeError of bytes
+    return stripped_texts if all(map(is_right, stripped_texts)) else []
 
 
 def _letters(cells: list) -> list[str]:

@@ -277,8 +277,8 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     fields, inner_objects = {}, []
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
-        values = value if isinstance(value, list) else [value]
-        objects = [obj for item in values if isinstance(item, tuple) for obj in item]
+        elements = value if isinstance(value, list) else [value]
+        objects = [obj for item in elements if isinstance(item, tuple) for obj in item]
         if objects and key != "explanation":
             inner_objects += objects
         else:  # of keys that differ in case each one counts
@@ -665,13 +665,13 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
             raise ValueError(f"{source}, {fault}") from None
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
     files = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
-    message = f"{source}: {row_count} rows, fingerprint {checksum}"
+    log_message = f"{source}: {row_count} rows, fingerprint {checksum}"
     if is_fresh or {(row_count, checksum), (row_count, None)} & {*files}:
-        _log(logging.INFO, message)
+        _log(logging.INFO, log_message)
     else:
         file_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
-        message = f"{message}; the benchmark has {' or '.join(file_texts)}"
-        _log(logging.WARNING, f"{message}: scores may not be comparable")
+        log_message = f"{log_message}; the benchmark has {' or '.join(file_texts)}"
+        _log(logging.WARNING, f"{log_message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
 

@@ -281,8 +281,8 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
         speech_by_speaker[speaker] += f"{spoken_text}\n"
     zone_minutes = _zone_minutes(speech_by_speaker)
     zone_minutes_and_question = zone_minutes | ({"question": 0} if zone_minutes else {})
-    texts = speech_by_speaker | {"question": row["question"]}
-    if reason := _unmovable(texts, zone_minutes_and_question):
+    spoken_and_question = speech_by_speaker | {"question": row["question"]}
+    if reason := _unmovable(spoken_and_question, zone_minutes_and_question):
         return reason
     start_texts = [row[column] for column in row if column.startswith("project_start")]
     project_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
@@ -396,7 +396,9 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     """Exchange two names in a question whose label is made of names from it."""
     story, label = _story(row["question"]), row["label"]
     answer_names = _names(label)
-    story_names = [x for x in sorted(survey.names) if re.search(rf"\b{x}\b", story)]
+    story_names = [
+        name for name in sorted(survey.names) if re.search(rf"\b{name}\b", story)
+    ]
     kind_of_name = (
         _kind(answer_names[0])
         if answer_names
@@ -557,21 +559,21 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
     for letter in "ER":
         used_names = sorted(name for name in used if name[0] == letter)
         ordered_names = _possible_names(letter, used_names)
-        end_place, places_and_choices = len(ordered_names), []
+        end_place, used_and_absent_places = len(ordered_names), []
         for used_name in reversed(used_names):
             used_place = ordered_names.index(used_name)
-            near_end = min(end_place, used_place + _FARTHEST + 1)
+            near_end_place = min(end_place, used_place + _FARTHEST + 1)
             absent_places = [
                 place
-                for place in range(max(0, used_place - _FARTHEST), near_end)
+                for place in range(max(0, used_place - _FARTHEST), near_end_place)
                 if len(ordered_names[place]) == len(used_name)
                 and ordered_names[place] not in present
             ]
-            places_and_choices.append((used_place, absent_places))
+            used_and_absent_places.append((used_place, absent_places))
             end_place = max([used_place, *absent_places])  # room for later names
         taken_place = -1
         for used_name in used_names:
-            used_place, absent_places = places_and_choices.pop()
+            used_place, absent_places = used_and_absent_places.pop()
             later_places = [place for place in absent_places if place > taken_place]
             later_places.sort(key=lambda place: abs(place - used_place))
             taken_place = choose(rng, later_places[:3]) if later_places else used_place

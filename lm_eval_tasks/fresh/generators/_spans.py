@@ -88,9 +88,9 @@ def moved_weekday(rng: random.Random, level: int) -> a.Problem:
 def moved_date(rng: random.Random, level: int) -> a.Problem:
     """The date of an appointment that was moved by days, weeks, months and years."""
     move_units = MOVES[: min(level, len(MOVES))]
-    current_day = start_day = a.date_of(rng, FIRST_YEAR, 2060)
+    moved_day = start_day = a.date_of(rng, FIRST_YEAR, 2060)
     if level > 2 and rng.random() < 0.3:  # months lead to others without such a day
-        current_day = start_day = start_day.replace(
+        moved_day = start_day = start_day.replace(
             month=rng.choice((1, 3, 5, 7, 8, 10, 12)), day=31
         )
     moves = []
@@ -99,14 +99,14 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
             -1 - move_number % len(move_units)
         ]
         amount = rng.randrange(2, 2 + most_amount * min(level, 5) // 5)
-        amount *= rng.choice((1, -1) if current_day.year > FIRST_YEAR else (1,))
+        amount *= rng.choice((1, -1) if moved_day.year > FIRST_YEAR else (1,))
         moves.append((amount, unit))
-        current_day = a.plus_months(
-            current_day + timedelta(amount * unit_days), amount * unit_months
+        moved_day = a.plus_months(
+            moved_day + timedelta(amount * unit_days), amount * unit_months
         )
     return a.problem(
         "moved_date",
-        {"date": f"{current_day:%m/%d/%Y}"},
+        {"date": f"{moved_day:%m/%d/%Y}"},
         topic=_appointment(rng),
         date=a.in_words(start_day, rng.random() < 0.5),
         moves=_moves(moves),
@@ -285,12 +285,12 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
 
 def open_days(rng: random.Random, level: int) -> a.Problem:
     """The days of spans together, both ends of which count."""
-    most_days = a.most(level, 150, 30_000, 20)
+    most_span_days = a.most(level, 150, 30_000, 20)
     first_day, span_texts, total_days = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
         first_day += timedelta(rng.randrange(2, 60))
-        span_days = rng.randrange(10, 10 + most_days)
+        span_days = rng.randrange(10, 10 + most_span_days)
         last_day = first_day + timedelta(span_days - 1)
         span_texts.append(
             f"from {a.in_words(first_day, is_month_first)}"

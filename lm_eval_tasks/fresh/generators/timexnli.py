@@ -184,10 +184,10 @@ def _draw_times(
     Of a cycle, the first event and the one of number `end` are within its times; of other
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
-    kind, (first_time, last_time) = KINDS[name], within
-    event_times = [rng.randrange(first_time, last_time + 1, kind.grid)]
+    time_kind, (first_time, last_time) = KINDS[name], within
+    event_times = [rng.randrange(first_time, last_time + 1, time_kind.grid)]
     span_texts = [""]
-    reach_beyond_cycle = REACH * kind.longest if kind.cycle else 0
+    reach_beyond_cycle = REACH * time_kind.longest if time_kind.cycle else 0
     for linked_number in links[1:]:
         rooms_before_and_after = (
             event_times[linked_number] - first_time + reach_beyond_cycle,
@@ -198,7 +198,7 @@ def _draw_times(
         )
         event_times.append(event_time)
         span_texts.append(span_text)
-    bounded_times = [event_times[end]] if kind.cycle else event_times
+    bounded_times = [event_times[end]] if time_kind.cycle else event_times
     if first_time <= min(bounded_times) <= max(bounded_times) <= last_time:
         return event_times, span_texts
     return _draw_times(rng, name, within, links, end)
@@ -220,11 +220,11 @@ def _step(
         amount = rng.randint(1, DATE_STEPS[unit])
         step_text = f"{words.counted(amount, unit)} {side}"
         return _moved(time, direction * amount, unit), step_text
-    kind = KINDS[name]
-    step_size = rng.randint(1, min(kind.longest, room_on_side) // kind.grid)
-    step_size *= kind.grid
+    time_kind = KINDS[name]
+    step_size = rng.randint(1, min(time_kind.longest, room_on_side) // time_kind.grid)
+    step_size *= time_kind.grid
     amount_texts, remaining_size = [], step_size
-    for unit, unit_size in kind.units:
+    for unit, unit_size in time_kind.units:
         amount, remaining_size = divmod(remaining_size, unit_size)
         amount_texts += [words.counted(amount, unit)] * (amount > 0)
     return time + direction * step_size, f"{' and '.join(amount_texts)} {side}"

@@ -258,8 +258,8 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
         case "first_last":
             return holder_names[0 if asks_earlier else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
-            interval = range(details["start"], details["end"] + 1)
-            start_count = sum(term.start in interval for term in terms)
+            asked_years = range(details["start"], details["end"] + 1)
+            start_count = sum(term.start in asked_years for term in terms)
             return str(start_count) if len(terms) > 1 else None
     if f"E{details['who']}" not in holder_names:
         return None
