@@ -26,6 +26,7 @@ from utils.stats import estimate_score
 
 FRESH = leaf_tasks("fresh")
 MODELS = sorted(path.name for path in (EXAMPLES / "responses").iterdir())
+ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
 
 
 @cache
@@ -33,12 +34,6 @@ def scored(task: str) -> list[tuple[dict, str, dict]]:
     """Return (document, response, scores) of the three models' answers to a task."""
     score, pairs = scorer(task).process_results, (recorded(task, x) for x in MODELS)
     return [(doc, text, score(doc, [text])) for doc, text in chain(*pairs)]
-
-
-ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
-
-
-# -------------------------------------------------------------------------- results
 
 
 def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_path):
@@ -84,9 +79,6 @@ def test_a_log_of_the_next_harness_scores_as_today_s(dummy_run, call_score, tmp_
         printed.append((called, results.read_text()))
     assert printed[0] == printed[1]
     assert printed[0][0][0] == 0 and "tcp_long" in printed[0][1]
-
-
-# -------------------------------------------------------------------- reasoning-gym
 
 
 @pytest.fixture
@@ -148,9 +140,6 @@ def test_a_curriculum_climbs_the_levels(gym, task):
         config = curriculum.generate_configuration({"seed": 1, "size": 1})
     assert config.max_level == len(curriculum.get_attribute("level").levels) > 1
     assert len(gym.create_dataset(task, **vars(config))) == 1
-
-
-# -------------------------------------------------------------------------- inspect
 
 
 @cache
@@ -223,9 +212,6 @@ def test_figures_are_clustered_by_question_type_and_over_epochs(here, task):
             names = [f"by_type_{kind}{x}" for x in ("", " low", " high")]
         assert [found[x].value for x in names] == pytest.approx(expected)
     assert len(found) == 4 * (1 + len(types))
-
-
-# ------------------------------------------------------------------------ verifiers
 
 
 def taskset(**config: object):

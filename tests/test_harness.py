@@ -38,9 +38,6 @@ def test_offline_pack_has_every_name_of_the_pack():
     assert sorted(stems) == sorted([*TASKS, *GROUPS])
 
 
-# ------------------------------------------------------- a run with the dummy model
-
-
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_writes_samples_and_the_means_of_their_scores(dummy_run, name):
     samples = read_jsonl(*dummy_run.glob(f"samples_{name}_20*.jsonl"))
