@@ -1,8 +1,7 @@
 """What of a run is checked: its documents, its prompts, its responses.
 
 Nothing that a submission says of itself is believed where it can be made again, and no
-submission is compared with what others have. What a check leaves is small and plain JSON:
-`outcome` says what the board shows.
+submission is compared with what others have. What a check leaves is small, plain JSON.
 """
 
 from __future__ import annotations
@@ -111,10 +110,7 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
 
 
 class Check:
-    """What the answers of a run to one task show, one after the other.
-
-    `results` is what the harness wrote beside the samples, {} without.
-    """
+    """What the answers of a run to one task show; `results` are {} where there are none."""
 
     def __init__(
         self, results: dict, task: str, filter_name: str, include_path: Path
@@ -156,15 +152,13 @@ class Check:
     def _find_frames(self, prompt: str, doc_json: str) -> tuple[Frame | None, ...]:
         """Return what stands around the task's messages, as they are and stripped."""
         system_instruction = self.results.get("system_instruction") or None
-        task_messages = render_messages(self.task, doc_json, system_instruction)
+        messages = render_messages(self.task, doc_json, system_instruction)
         # A second request of the line could hold anything.
-        if not task_messages or len(self.line["arguments"]) != 1:
+        if not messages or len(self.line["arguments"]) != 1:
             return None, None
-        self.roles, message_texts = zip(*task_messages)
+        self.roles, message_texts = zip(*messages)
         if logged_messages := messages_of(prompt):
-            task_chat = [
-                {"role": role, "content": text} for role, text in task_messages
-            ]
+            task_chat = [{"role": role, "content": text} for role, text in messages]
             return ((), ()) if task_chat == logged_messages else (None, None)
         if self.results.get("chat_template") is None:
             message_texts = ("".join(message_texts),)
@@ -177,16 +171,15 @@ class Check:
         for distinct_frames in map(set, zip(*self.frames)):
             if frame is None and len(distinct_frames) == 1:
                 [frame] = distinct_frames
-        frame_texts = [piece for piece in frame or () if isinstance(piece, str)]
-        if frame_size := len("".join(frame_texts)):
+        pieces = list(frame or ())  # texts, and between them the places of messages
+        pieces[1::2] = [f"{{{self.roles[place]}}}" for place in pieces[1::2]]
+        frame_size = len("".join(pieces[::2]))
+        if frame_size:
             reason += f", in a frame of {frame_size:,} characters"
-            frame_texts = [
-                piece if isinstance(piece, str) else f"{{{self.roles[piece]}}}"
-                for piece in frame
-            ]
         if fault := self._fault_of_prompts(frame, frame_size):
             status, reason = UNKNOWN, fault
-        return {"status": status, "text": reason, "frame": "".join(frame_texts)}
+        frame_text = "".join(pieces) if frame_size else ""
+        return {"status": status, "text": reason, "frame": frame_text}
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
@@ -218,13 +211,13 @@ class Check:
         documents_check = dict(documents_check)
         prompts_check = self._check_prompts()
         responses_check = {"status": VERIFIED, "text": "as logged"}
-        if odd_count := self.contradicted:
-            fault = f"{odd_count:,} filtered responses are not the first response"
+        if unequal_count := self.contradicted:
+            fault = f"{unequal_count:,} filtered responses are not the first response"
             responses_check = {"status": UNKNOWN, "text": fault}
         answer_counts = self.answers.values() or [1]
-        fewest, most = min(answer_counts), max(answer_counts)
-        answers_text = f"{most}" if fewest == most else f"{fewest} to {most}"
-        if most > 1:
+        extreme_counts = sorted({min(answer_counts), max(answer_counts)})
+        answers_text = " to ".join(map(str, extreme_counts))
+        if extreme_counts[-1] > 1:
             answers_text += ", scored by their mean (the harness scores the first)"
         return {
             "documents": documents_check,
@@ -291,10 +284,12 @@ class Check:
             seed_docs = documents_of(self.task, seed_rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        seed_hashes = Counter(_hash(text_of(doc)) for doc in seed_docs)
+        seed_hash_counts = Counter(_hash(text_of(doc)) for doc in seed_docs)
         seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
         seed_size = claimed_request["gen_rows"]
-        status, reason, has_all = self._compare(n, seed_hashes, seed_name, seed_size)
+        status, reason, has_all = self._compare(
+            n, seed_hash_counts, seed_name, seed_size
+        )
         return status, reason, has_all and merged_request == task_request
 
     def _card(self) -> dict[str, str]:

@@ -53,14 +53,14 @@ class Document:
 
     def add(self, row: dict) -> None:
         """Add what one more answer scores."""
-        scores = row["scores"].items()
-        scores = {metric: score for metric, score in scores if score is not None}
+        score_items = row["scores"].items()
+        scores = {metric: score for metric, score in score_items if score is not None}
         self.scores.append(scores)
         self.samples.append(row["sample"])
         if row["value"] and any(metric.startswith("within_") for metric in scores):
-            times = json.loads(row["value"]), json.loads(row["reference"])
-            answer_time, gold_time = map(datetime.fromisoformat, times)
-            self.unit = "hours" if ":" in times[1] else "days"
+            time_texts = json.loads(row["value"]), json.loads(row["reference"])
+            answer_time, gold_time = map(datetime.fromisoformat, time_texts)
+            self.unit = "hours" if ":" in time_texts[1] else "days"
             self.errors.append((answer_time - gold_time) / timedelta(**{self.unit: 1}))
 
     def means(self) -> dict[str, float]:
@@ -135,18 +135,20 @@ class Tally:
         if self.leave_out and disputed.is_in(self.leave_out, row["digest"]):
             self.left_out += is_new_document
             return None
-        reason, invalid, end = row["reason"], row["invalid"], row["finish_reason"]
+        verdict_reason, invalid_reason = row["reason"], row["invalid"]
+        finish_reason = row["finish_reason"]
         trait_flags = {
             "changed": row["changed"],  # the harness's log gives other scores
-            "no_instruction": invalid == "no_instruction",
-            "cut_off": invalid == "cut_off",
-            "cut_off_unknown": not (invalid or end),
+            "no_instruction": invalid_reason == "no_instruction",
+            "cut_off": invalid_reason == "cut_off",
+            "cut_off_unknown": not (invalid_reason or finish_reason),
             # Faults, of which an answer may have several; see `score/health.py`.
-            "length": end == "length",
-            "unended": reason == "cut_off" and end != "length",
+            "length": finish_reason == "length",
+            "unended": verdict_reason == "cut_off" and finish_reason != "length",
             "blank": not row["excerpt"].strip(),
-            "no_system": row["has_system"] is False or invalid == "no_instruction",
-            "silent": not end,  # nothing says why it ended
+            "no_system": row["has_system"] is False
+            or invalid_reason == "no_instruction",
+            "silent": not finish_reason,  # nothing says why it ended
         }
         traits = [trait for trait, is_there in trait_flags.items() if is_there]
         part_keys = [(part, row[part]) for part in BREAKDOWNS if row[part] is not None]
@@ -155,10 +157,10 @@ class Tally:
                 figures.documents.append(document)
                 figures.n += 1
             figures.answers += 1
-            figures.reasons[reason] += 1
-            figures.unextracted[reason] += row["scores"].get("extracted") == 0
+            figures.reasons[verdict_reason] += 1
+            figures.unextracted[verdict_reason] += row["scores"].get("extracted") == 0
             figures.counts.update(traits)
-        self.examples.setdefault(reason, row)
+        self.examples.setdefault(verdict_reason, row)
         if self.has_rows:
             document.rows.append(row)
         return document
@@ -188,9 +190,9 @@ class Tally:
                 self.surplus += self.digests[digest] > (copy_count or math.inf)
                 self._documents[doc_key] = Document(digest, row["cluster"])
                 return self._documents[doc_key]
-        most = len(doc_keys)
-        answer_text = "a second answer" if most == 1 else f"answer {most + 1}"
-        fix = f"keep {most}, or number them by 'sample'"
+        limit = len(doc_keys)
+        answer_text = "a second answer" if limit == 1 else f"answer {limit + 1}"
+        fix = f"keep {limit}, or number them by 'sample'"
         raise LineError(f"is {answer_text} to {self._name(row)}; {fix}")
 
     def _name(self, row: dict) -> str:

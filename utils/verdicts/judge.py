@@ -27,18 +27,16 @@ from .answers import Answer, document_text, sha256
 INVALID = ("no_instruction", "cut_off")
 # Fields of documents by which scores are broken down; the question has `format`.
 BREAKDOWNS = "question_type type format level graph_gen_algorithm sorting_type".split()
-# The JSON object that a question asks for. Bounded, so that no question takes quadratic
-# time.
+# The JSON object that a question asks for; bounded, so that the search takes linear time.
 _TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
 _LONGEST = 1_000  # characters of a text in a table
 _DIGITS = 16  # of a digest that is in a table to be compared
 
 
 def document_of(answer: Answer, include_path: Path) -> dict:
-    """Return the document of an answer.
+    """Return an answer's document; one that is only named comes from `include_path`.
 
-    One that the line only names is looked up in the tasks at `include_path`: LineError
-    where it is not there, ToolError where there are no documents.
+    LineError where it is not there, ToolError where there are no documents.
     """
     if answer.doc is not None:
         return answer.doc
@@ -105,10 +103,9 @@ def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> 
     explanation = "empty response"
     if answer.response.strip():
         explanation = task_scorer.utils.REASONS[verdict.reason]
+    scores = {metric: verdict.scores.get(metric) for metric in task_scorer.metrics}
     return {
-        "scores": {
-            metric: verdict.scores.get(metric) for metric in task_scorer.metrics
-        },
+        "scores": scores,
         "reason": verdict.reason,
         "why": explanation,
         "published": shorten(verdict.published, _LONGEST),
@@ -237,8 +234,8 @@ class References:
             gold_counts.update(dict.fromkeys(golds, self.counts[reference_json]))
         if not has_f1:
             return [gold for gold, _ in gold_counts.most_common(_TRIED)]
-        best_golds = sum_f1(gold_counts).most_common(_TRIED)
-        return [gold_response_of({"golds": [gold]}) for gold, _ in best_golds]
+        golds_and_f1 = sum_f1(gold_counts).most_common(_TRIED)
+        return [gold_response_of({"golds": [gold]}) for gold, _ in golds_and_f1]
 
 
 def random_choices(task: str, document: dict) -> list[str]:

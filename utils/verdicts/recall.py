@@ -25,9 +25,6 @@ from .judge import encode_value
 from .runs import Model
 
 
-_SHARES = [n / 1000 for n in range(1, 1000)]
-
-
 class Original(NamedTuple):
     """The public row of a twin, and two wrong values of the twin, as JSON."""
 
@@ -53,21 +50,21 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     twin_rows = read_jsonl(include_path / "data" / file_name)
     utils, label_column = scorer(task).utils, twins_record["column"]
     twin_digests = [utils.digest(doc).hex() for doc in documents_of(task, twin_rows)]
-    records, wrong_values = twins_record["originals"], []
+    original_records, wrong_values = twins_record["originals"], []
     for label_position in (1, 2):  # the label of the public row, and the mirror image
         relabelled_rows = []
         for row, digest in zip(twin_rows, twin_digests):
-            wrong_label = records[digest][label_position] or row[label_column]
+            wrong_label = original_records[digest][label_position] or row[label_column]
             relabelled_rows.append(row | {label_column: wrong_label})
         relabelled_docs = documents_of(task, relabelled_rows)
         responses = map(utils.gold_response, relabelled_docs)
         verdicts = map(scorer(task).explain, relabelled_docs, responses)
         wrong_values.append([encode_value(verdict.value) for verdict in verdicts])
     originals_by_twin = {}
-    for digest, recalled, mirror in zip(twin_digests, *wrong_values):
-        original_digest, _, mirror_label = records[digest]
-        mirror = mirror if mirror_label else None
-        originals_by_twin[digest] = Original(original_digest, recalled, mirror)
+    for digest, recalled_value, mirror_value in zip(twin_digests, *wrong_values):
+        original_digest, _, mirror_label = original_records[digest]
+        mirror = mirror_value if mirror_label else None
+        originals_by_twin[digest] = Original(original_digest, recalled_value, mirror)
     return originals_by_twin
 
 
@@ -119,9 +116,9 @@ def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dic
     if not doc_pairs:
         return {}
     metric = scorer(task).headline[1]
-    scores = [[doc.means()[metric] for doc in docs] for docs in zip(*doc_pairs)]
+    score_lists = [[doc.means()[metric] for doc in docs] for docs in zip(*doc_pairs)]
     clusters = [public_doc.cluster for _, public_doc in doc_pairs]
-    gap_estimate = estimate_difference(*scores, clusters)
+    gap_estimate = estimate_difference(*score_lists, clusters)
     ends = {"low": gap_estimate.low, "high": gap_estimate.high}
     return {"pairs": len(doc_pairs), "value": gap_estimate.value} | ends
 
@@ -135,14 +132,13 @@ def least_share(twins: int, mirror: int, tests: int) -> float | None:
     test_level, hit_counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
     # Of so many hits, how many recalled labels name no model.
     most_unnamed = np.ceil(np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5)))
-    most_unnamed = most_unnamed.astype(int)
-    for label_share in _SHARES:
+    for label_share in np.arange(1, 1000) / 1000:
         mirror_share = (1 - label_share) * mirror / max(1, twins)
         either_share = min(1.0, label_share + 2 * mirror_share)
         hit_chances = np.diff(bdtr(hit_counts, twins, either_share), prepend=0)
         recalled_share = 1 - mirror_share / either_share  # of the hits
         if hit_chances @ bdtrc(most_unnamed, hit_counts, recalled_share) >= POWER:
-            return label_share
+            return float(label_share)
     return None
 
 
@@ -150,11 +146,11 @@ def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
     sentences = [_claim(row, name)] if row["twins"] else []
     if "pairs" in row:
-        gap, low, high = (points(row[column]) for column in ("value", "low", "high"))
-        of_model = "" if sentences else f" of {name}"
+        figure_texts = [points(row[column]) for column in ("value", "low", "high")]
+        gap_text = "{} points (95 % interval {} to {}, ".format(*figure_texts)
+        of_model_text = "" if sentences else f" of {name}"
         sentences.append(
-            f"Public − twin{of_model}: {gap} points (95 % interval {low} to {high},"
-            f" {row['pairs']} rows)."
+            f"Public − twin{of_model_text}: {gap_text}{row['pairs']} rows)."
         )
     return f"{row['scope']}: {' '.join(sentences)}"
 
