@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -299,12 +298,10 @@ class Check:
         with suppress(TypeError, ValueError, OverflowError, OSError):
             run_date = datetime.fromtimestamp(claims.get("date"), timezone.utc).date()
         model_arguments = within(results, "config", "model_args")
-        revision_match = re.search(r"\brevision\W+([^,']*)", f"{model_arguments}")
         template = results.get("chat_template")
         card_cells = {
             "Model": claims.get("model_name"),
             "Model arguments": model_arguments or none_text,
-            "Revision": revision_match and revision_match[1],
             "Date": run_date,
             "Harness": claims.get("lm_eval_version"),
             "Task version": claims.get("version"),

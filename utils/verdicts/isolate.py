@@ -38,7 +38,7 @@ from .answers import (
     sha256,
 )
 from .figures import Tally
-from .judge import References, document_of, judge_answer
+from .judge import References, judge_answer, look_up_document
 
 
 # Option -> its default, and what it bounds.
@@ -275,9 +275,10 @@ class Judging:
             self.wanted.add(answer.task)
         if self.wanted:  # read on, for what else is wanted
             return
-        if answer.doc is None and (fault := self.load_faults[answer.task]):
-            raise OSError(f"line {answer.number}: {fault}")
-        doc = document_of(answer, self.options.include_path)
+        if (doc := answer.doc) is None:
+            if fault := self.load_faults[answer.task]:
+                raise OSError(f"line {answer.number}: {fault}")
+            doc = look_up_document(answer, self.options.include_path)
         system = self.results.get("system_instruction")
         row = judge_answer(answer, doc, self.source.path.name, system)
         self._count(answer, doc, row)

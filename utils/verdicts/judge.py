@@ -33,13 +33,11 @@ _LONGEST = 1_000  # characters of a text in a table
 _DIGITS = 16  # of a digest that is in a table to be compared
 
 
-def document_of(answer: Answer, include_path: Path) -> dict:
-    """Return an answer's document; one that is only named comes from `include_path`.
+def look_up_document(answer: Answer, include_path: Path) -> dict:
+    """Return the document that an answer only names, of the tasks at `include_path`.
 
     LineError where it is not there, ToolError where there are no documents.
     """
-    if answer.doc is not None:
-        return answer.doc
     task, doc_id = answer.task, answer.doc_id
     docs = documents(task, include_path)
     fault = f"{task} has no document {doc_id!r:.80}"
