@@ -86,9 +86,15 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
         | {"doc": {"question": f"{n} days?", "label": "{'answer': 3}"}}
         for n in (3, 4, 5)
     ]
+    doc = {"dialogue": "A: Now.", "question": "When?", "answer": "2020-01-01"}
+    doc["answer_format"] = "YYYY-MM-DD"
+    lines.append({"task": "tcp_long", "doc": doc, "response": ""})
     path = write(tmp_path / "answers", *lines)
-    left_out = scorer("tot_arithmetic").utils.digest(lines[1]["doc"]).hex()[:16]
-    monkeypatch.setitem(disputed.DIGESTS, LIST, {left_out})
+    left_out = {
+        scorer(line["task"]).utils.digest(line["doc"]).hex()[:16]
+        for line in lines[1::2]
+    }
+    monkeypatch.setitem(disputed.DIGESTS, LIST, left_out)
     page, table = tmp_path / "page", tmp_path / "table"
     options = [f"a={path}", f"b={path}", "--leave_out", LIST]
     assert main(["compare", *options, "--format", "json"]) == 0
@@ -98,5 +104,12 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     assert f"1 answers of a are left out ({LIST})" in printed.err
     assert main(["leaderboard", *options, f"--html={page}", f"--json={table}"]) == 0
     rows = [x for x in json.loads(table.read_text()) if x["by"] is None]
-    assert {x["n"] for x in rows} == {2}
-    assert f"without 2 to disputed rows ({LIST})" in page.read_text()
+    sizes = {(x["scope"], x["n"]) for x in rows}
+    assert sizes >= {
+        ("tot_arithmetic", 2),
+        ("tcp_long", 0),
+    }  # the latter without scores
+    assert f"without 4 to disputed rows ({LIST})" in page.read_text()
+    options[:2] = [str(write(tmp_path / "none left", lines[1]))]
+    assert main(["leaderboard", *options, f"--html={page}"]) == 1
+    assert "the runs have no scored document; name others" in capsys.readouterr().err

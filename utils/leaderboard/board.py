@@ -73,8 +73,8 @@ class Entrant:
         return value_by_label | {"Cite": " ".join(self.cite)}
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
-        """Return which of a benchmark's tasks it has, in their order."""
-        return tuple(task for task in benchmark.tasks if task in self.model.tasks)
+        """Return which of a benchmark's tasks it has scores of, in their order."""
+        return tuple(task for task in benchmark.tasks if task in self.documents_by_task)
 
 
 def _joined(earlier: dict | None, outcome: dict) -> dict:

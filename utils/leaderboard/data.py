@@ -20,6 +20,7 @@ from .. import stats
 from ..core import families
 from ..core.cli import printable
 from ..core.documents import documents
+from ..core.errors import ToolError
 from ..core.families import Group, scorer
 from ..score.cite import citations
 from ..score.health import silent_ends
@@ -45,16 +46,18 @@ def board_data(
     entrants: list[Entrant], left_out: list[Failure], options: Namespace
 ) -> dict:
     """Return what the head of this module describes; put `entrants` into their order."""
-    models = [entrant.model for entrant in entrants]
-    answered_tasks = {task for model in models for task in model.tasks}
-    scored_tasks = [task for task in answered_tasks if scorer(task).headline]
-    non_twins = [task for task in scored_tasks if not families.transformations(task)]
-    public_tasks = {*families.leaf_tasks(PUBLIC)}.intersection(
-        non_twins or scored_tasks
-    )
-    other_tasks = {*(non_twins or scored_tasks)} - public_tasks
+    answered_tasks = set().union(*(entrant.documents_by_task for entrant in entrants))
+    scored_tasks = {task for task in answered_tasks if scorer(task).headline}
+    if not scored_tasks:
+        raise ToolError(
+            "the runs have no scored document; name others, or no --leave_out"
+        )
+    non_twins = {task for task in scored_tasks if not families.transformations(task)}
+    shown_tasks = non_twins or scored_tasks
+    public_tasks = shown_tasks.intersection(families.leaf_tasks(PUBLIC))
     public_benchmarks = sorted(families.benchmarks([*public_tasks]))
-    benchmarks = public_benchmarks + sorted(families.benchmarks([*other_tasks]))
+    other_benchmarks = sorted(families.benchmarks([*shown_tasks - public_tasks]))
+    benchmarks = public_benchmarks + other_benchmarks
     for entrant in entrants:
         for benchmark in filter(entrant.answered, benchmarks):
             entrant.standings[benchmark.name] = standing(entrant, benchmark)
@@ -62,8 +65,7 @@ def board_data(
     add_remarks(entrants)
     benchmarks_by_scope = {benchmark.name: [benchmark] for benchmark in benchmarks}
     benchmarks_by_scope["mean"] = public_benchmarks
-    board_facts = _about(entrants, options)
-    board_facts |= _add_ranks(entrants, benchmarks_by_scope)
+    board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks_by_scope)
     entrants.sort(key=lambda entrant: _order(entrant, public_benchmarks or benchmarks))
     board_facts["remarks"] = [
         remark
