@@ -1,7 +1,7 @@
 """Check the labels of benchmarks, or find the highest score that their prompts allow.
 
     python -m tests.audit FOLDER [--rows FILE]
-    python -m tests.audit FOLDER --ceiling [--rows FILE] [--write utils/ceilings.json]
+    python -m tests.audit FOLDER --ceiling [--rows FILE]
 
 FOLDER, or folders in it, have the rows of the benchmarks as JSON Lines, under upstream's
 names (`TCP_short.jsonl`, `tot_arithmetic.jsonl`, `tempreason_l1_timebench.jsonl`, ...) or
@@ -17,8 +17,7 @@ that they will. --rows lists each row that does not agree, with the reckoning.
 With --ceiling, each task is answered by a responder that knows the labels and obeys each
 prompt in form and kind. Its mean scores are the ceilings. The rows that cap the published
 one are counted by reason, and listed by --rows. "to the letter" keeps to the punctuation of
-a prompt's template even where that is not JSON. --write puts the ceilings into a file, by
-the fingerprint of the rows and by task; those of other rows stay in it.
+a prompt's template even where that is not JSON.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from tests.solvers.baselines import benchmark_files
 from utils.core import tables
 from utils.core.documents import documents_of
 from utils.core.errors import ToolError
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
 
 
@@ -51,36 +49,26 @@ def check_labels(folder: Path) -> tuple[list[dict], list[dict]]:
     return table, rows
 
 
-def find_ceilings(folder: Path) -> tuple[list[dict], list[dict], dict]:
-    """Return a table, the rows that cap a score, and the ceilings by fingerprint."""
-    table, rows, ceilings = [], [], {}
+def find_ceilings(folder: Path) -> tuple[list[dict], list[dict]]:
+    """Return a table of the ceilings, and the rows that cap a score."""
+    table, rows = [], []
     for path, tasks in benchmark_files(folder):
         upstream = read_jsonl(path)
         for task in tasks:
-            docs, utils = documents_of(task, upstream), scorer(task).utils
-            answered = ceiling.find(task, docs)
+            answered = ceiling.find(task, documents_of(task, upstream))
             table += ceiling.table(task, answered)
             rows += ceiling.lines(task, path.stem, answered)
-            fingerprint = utils.fingerprint(map(utils.digest, docs))
-            means = {"n": len(docs), "answers": ceiling.means(answered)}
-            ceilings.setdefault(fingerprint, {})[task] = means
-    return table, rows, ceilings
+    return table, rows
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the table, and write what is asked for."""
     options = _options(arguments)
-    if options.ceiling:
-        table, rows, ceilings = find_ceilings(options.folder)
-    else:
-        (table, rows), ceilings = check_labels(options.folder), {}
+    audit = find_ceilings if options.ceiling else check_labels
+    table, rows = audit(options.folder)
     if options.rows:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         options.rows.write_text("".join(lines), encoding="utf-8")
-    if options.write:
-        text = options.write.read_text() if options.write.exists() else "{}"
-        text = json.dumps(json.loads(text) | ceilings, indent=1, sort_keys=True)
-        options.write.write_text(f"{text}\n", encoding="utf-8")
     sys.stdout.write(tables.render(table, "markdown"))
 
 
@@ -94,7 +82,6 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("folder", type=Path, help="holds rows of the benchmarks")
     add("--ceiling", action="store_true", help="find ceilings instead of labels")
     add("--rows", type=Path, metavar="FILE", help="for the rows behind the table")
-    add("--write", type=Path, metavar="FILE", help="for the ceilings")
     return parser.parse_args(arguments)
 
 

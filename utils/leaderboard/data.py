@@ -8,7 +8,6 @@ of their parts.
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -34,7 +33,6 @@ from .board import Entrant, add_remarks, standing, title
 
 
 PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
-CEILINGS = Path(__file__).parents[1] / "ceilings.json"
 # Breakdowns whose values a page has columns for, in this order.
 COLUMNS = ("question_type", "type", "format")
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
@@ -271,25 +269,8 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "rows": figures[name]["n"],
         "clusters": figures[name]["clusters"],
         "columns": _columns(name, tasks, figures),
-        "constant": {"published": figures[name]["constant"]},
+        "constant": figures[name]["constant"],
         "constant_answers": [answer for answer, _ in constant_answers.most_common(3)],
-        "ceiling": _ceiling(task_rows, benchmark.by_size),
-    }
-
-
-def _ceiling(task_rows: list[dict], by_size: bool) -> dict | None:
-    """Return the most that prompts allow, where the documents are those it is known of."""
-    ceilings = json.loads(CEILINGS.read_bytes())  # by fingerprint and task
-    task_ceilings = [
-        ceilings.get(row["fingerprint"], {}).get(row["task"]) for row in task_rows
-    ]
-    if None in task_ceilings:
-        return None
-    ceiling_scores = [ceiling["answers"]["as asked"] for ceiling in task_ceilings]
-    weights = [row["n"] if by_size else 1 for row in task_rows]
-    return {
-        rule: fmean((scores[rule] for scores in ceiling_scores), weights)
-        for rule in RULES
     }
 
 
