@@ -176,8 +176,8 @@ def test_check_names_what_differs(pack, capsys):
     assert make(pack, "--check") == 1
     lines = capsys.readouterr().err.splitlines()
     assert [line.removeprefix(f"{pack}/").split(";")[0] for line in lines] == [
-        "data/TCP_short.jsonl: has another SHA-256 than the manifest",
-        "local_data.py: is missing",
+        "data/TCP_short.jsonl: is missing, or not as it was made",
+        "local_data.py: is missing, or not as it was made",
         "data/more.jsonl: is not in the manifest",
         "more.yaml: is not in the manifest",
     ]

@@ -3,18 +3,15 @@
 import hashlib
 import io
 import json
+import re
 import sys
-from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 
 import datasets
-import pyarrow
 from datasets.table import InMemoryTable
 
 
 FOLDER = Path(__file__).resolve().parent
-BATCH_SIZE = 1000  # rows
 FIX = "copy the pack again, or make it again with `temporal-eval offline`"
 
 
@@ -31,35 +28,26 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
         seed_metadata = manifest["data"][data_file]["generated"] or {}
         digest_in_manifest = manifest["files"][f"data/{data_file}"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        fault = f"is damaged, or does not name data/{data_file}"
-        raise ValueError(f"{manifest_path}: {fault}; {FIX}") from None
+        raise ValueError(
+            f"{manifest_path}: is damaged, or does not name data/{data_file}; {FIX}"
+        ) from None
     if is_complete is not True:
         raise ValueError(f"{manifest_path}: says that the pack is not complete; {FIX}")
     _check_request(seed_metadata, metadata)
     if not data_path.is_file():  # a pipe would keep the run waiting
         raise ValueError(f"{data_path}: is missing, or not a file; {FIX}")
-    try:
-        data_bytes = data_path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{data_path}: {error.strerror}; {FIX}") from None
+    data_bytes = data_path.read_bytes()
     data_digest = hashlib.sha256(data_bytes).hexdigest()
     if data_digest != digest_in_manifest:
         fault = f"has SHA-256 {data_digest}, but the manifest says {digest_in_manifest}"
         raise ValueError(f"{data_path}: {fault}; {FIX}")
-    row_table = _table_of(map(json.loads, io.BytesIO(data_bytes)))
+    rows = [json.loads(line) for line in io.BytesIO(data_bytes)]
+    columns = dict.fromkeys(column for row in rows for column in row)
+    row_table = InMemoryTable.from_pylist([columns | row for row in rows])
     # `datasets` would pickle all rows to find a fingerprint of its own.
-    dataset = datasets.Dataset(InMemoryTable(row_table), fingerprint=data_digest[:16])
+    dataset = datasets.Dataset(row_table, fingerprint=data_digest[:16])
     dataset.info.config_name = data_path.stem
     return datasets.DatasetDict(test=dataset)
-
-
-def _table_of(rows: Iterable[dict]) -> pyarrow.Table:
-    """Return rows as a table, of which BATCH_SIZE are in memory as objects at a time."""
-    rows, tables = iter(rows), []
-    while row_batch := list(islice(rows, BATCH_SIZE)):
-        columns = dict.fromkeys(column for row in row_batch for column in row)
-        tables.append(pyarrow.Table.from_pylist([columns | row for row in row_batch]))
-    return pyarrow.concat_tables(tables, promote_options="permissive")
 
 
 def _check_request(seed_metadata: dict, metadata: dict) -> None:
@@ -71,8 +59,8 @@ def _check_request(seed_metadata: dict, metadata: dict) -> None:
                 f" ({setting_name} {setting_value}); leave it out, or make a pack with"
                 " `temporal-eval generate`"
             )
-    if seed_metadata and "--cache_requests true" in " ".join(sys.argv).replace(
-        "=", " "
-    ):
-        fault = "--cache_requests true: the cache tells no seed from another"
-        raise ValueError(f"{fault}; leave it out, or give `refresh`")
+    if seed_metadata and re.search("--cache_requests[ =]true", " ".join(sys.argv)):
+        raise ValueError(
+            "--cache_requests true: the cache tells no seed from another; leave it out, or"
+            " give `refresh`"
+        )

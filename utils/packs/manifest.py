@@ -13,11 +13,8 @@ from ..core.files import is_part, sha256_of, written_whole
 
 FORMAT = "lm-eval-temporal-tasks pack, version 2"
 FILE, LOCK = "manifest.json", ".temporal-eval.lock"
-# What a manifest says of a file of rows; of one with twins, "twins", too.
-ENTRY = {
-    *("family", "fingerprint", "generated", "given_as", "rows", "tasks", "upstream"),
-    *("upstream_licence", "upstream_revision"),
-}
+# What tools read of a file of rows; of one with twins, "twins", too.
+ENTRY = {"fingerprint", "generated", "given_as", "tasks", "upstream"}
 
 
 @dataclass
@@ -25,7 +22,7 @@ class Manifest:
     """What a pack is, and the folder that holds it."""
 
     folder: Path
-    data: dict[str, dict]  # file in `data/` -> what is in it (see ENTRY)
+    data: dict[str, dict]  # file in `data/` -> what is in it (see `_add_data`)
     # Name of a file -> SHA-256, None before it is written for the first time.
     files: dict[str, str | None]
     complete: bool = False
@@ -51,7 +48,7 @@ class Manifest:
             if (
                 manifest_content["format"] == FORMAT
                 and {f"data/{data_file}" for data_file in data} <= files.keys()
-                and all(entry.keys() - {"twins"} == ENTRY for entry in data.values())
+                and all(entry.keys() >= ENTRY for entry in data.values())
                 and not any({"", ".", ".."} & {*file.split("/")} for file in files)
             ):
                 return cls(folder, data, files, manifest_content["complete"])
@@ -81,11 +78,14 @@ class Manifest:
         for file in new_files.intersection(self.strangers()):
             fault = "is not of the pack and in its way; move it elsewhere"
             raise ToolError(f"{self.folder / file}: {fault}")
-        for file, digest in self.files.items():
-            if digest or (self.folder / file).exists():
-                new_files = new_files | {file}
-        self.files = {file: self.files.get(file) for file in new_files}
+        self.files = dict.fromkeys(new_files) | self.files
         self.complete = False
+        self.save()
+
+    def end(self) -> None:
+        """Say that the pack is complete, without what killed runs alone would write."""
+        self.files = {file: digest for file, digest in self.files.items() if digest}
+        self.complete = True
         self.save()
 
     def write(self, file: str, lines: Iterable[bytes]) -> None:

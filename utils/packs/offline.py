@@ -38,8 +38,8 @@ custom_dataset: !function local_data.load
 dataset_kwargs:
   data_file: {data}
 """
-# What the files of families are, beside compiled ones.
-COPIED = re.compile(r".*(\.py|\.md|\.jsonl?|yaml)")
+# Files of families end so, beside compiled ones.
+COPIED = (".py", ".md", ".json", ".jsonl", "yaml")
 README_TEXT = """\
 # Offline pack of temporal reasoning tasks
 
@@ -125,10 +125,9 @@ def make(
             say(f"[{source_number}/{len(sources)}] {source.file}: {data_summary}")
         for file_name, file_bytes in content_by_file.items():
             manifest.write(file_name, [file_bytes])
-        if faults := _differences(manifest):
-            raise ToolError(faults[0])
-        manifest.complete = True
-        manifest.save()
+        manifest.end()
+    if faults := check(folder):
+        raise ToolError(faults[0])
     say(f"{folder} is complete. Run it:")
     tasks_text = ",".join(tasks_to_run or [min(manifest.tasks)])
     say(COMMAND.format(folder=shlex.quote(str(folder)), tasks=tasks_text))
@@ -178,29 +177,28 @@ def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
 
     ToolError for a task of another version, and for rows of another request.
     """
-    entry_by_file, file_by_task = manifest.data, manifest.tasks
-    metadata_by_task = {
-        task: entry_by_file[file_by_task[task]]["generated"] for task in file_by_task
-    }
+    file_by_task = manifest.tasks
+    seed_by_file = {file: entry["generated"] for file, entry in manifest.data.items()}
     for source in sources:
-        entry = entry_by_file.get(source.file)
-        if entry and entry["generated"] != source.generated:
-            fault = f"has the rows of another request ({entry['upstream']})"
-            fix = "name a new folder, or take the release of its gen_version"
-            raise ToolError(f"{manifest.folder / 'data' / source.file}: {fault}; {fix}")
+        if seed_by_file.get(source.file, source.generated) != source.generated:
+            raise ToolError(
+                f"{manifest.folder / 'data' / source.file}: has the rows of another request"
+                f" ({manifest.data[source.file]['upstream']}); name a new folder, or take"
+                " the release of its gen_version"
+            )
+        seed_by_file[source.file] = source.generated
         file_by_task |= dict.fromkeys(source.tasks, source.file)
-        metadata_by_task |= dict.fromkeys(source.tasks, source.generated)
     if unknown_tasks := sorted(file_by_task.keys() - task_files().keys()):
         fault = f"this version has no task {unknown_tasks[0]}; make a new pack"
         raise ToolError(f"{manifest.folder}: {fault} in another folder")
-    readme_command = COMMAND.format(folder=".", tasks=min(file_by_task))
-    readme_bytes = README_TEXT.format(command=readme_command).encode()
-    content_by_file = {LOADER.name: LOADER.read_bytes(), "README.md": readme_bytes}
+    command = COMMAND.format(folder=".", tasks=min(file_by_task))
+    content_by_file = {"README.md": README_TEXT.format(command=command).encode()}
+    content_by_file[LOADER.name] = LOADER.read_bytes()
     for name, (yaml_path, config, _) in task_files().items():
         if name in file_by_task:
             yaml_stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
             yaml_text = LEAF.format(file=f"{yaml_stem}_yaml", data=file_by_task[name])
-            if metadata := metadata_by_task[name]:
+            if metadata := seed_by_file[file_by_task[name]]:
                 yaml_text += f"metadata: {json.dumps(config['metadata'] | metadata)}\n"
             content_by_file[f"{name}.yaml"] = yaml_text.encode()
         elif "group" in config and {*leaf_tasks(name)} <= file_by_task.keys():
@@ -215,7 +213,7 @@ def _copies(families: set[str]) -> dict[str, bytes]:
     content_by_file = {}
     family_paths = (path for family in families for path in (TASKS / family).rglob("*"))
     for path in [*TASKS.glob("*"), *family_paths]:
-        if COPIED.fullmatch(path.name):
+        if path.name.endswith(COPIED):
             name = path.relative_to(TASKS.parent).as_posix().replace(".yaml", "_yaml")
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
@@ -231,21 +229,12 @@ def check(folder: Path) -> list[str]:
         raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
     if not manifest.complete:
         raise ToolError(f"{folder}: is not complete; make it again, it goes on")
-    return _differences(manifest)
-
-
-def _differences(manifest: Manifest) -> list[str]:
-    """Return a line for each file that is not as the manifest says, or not in it."""
-    faults = []
-    for file_name in sorted(manifest.files):
-        file_path = manifest.folder / file_name
-        if not file_path.is_file():
-            faults.append(f"{file_path}: is missing; make the pack again")
-        elif not manifest.has(file_name):
-            fault = "has another SHA-256 than the manifest"
-            faults.append(f"{file_path}: {fault}; make the pack again")
-    for file_name in manifest.strangers():
-        if file_name.endswith((".yaml", ".py")) or file_name.startswith("data/"):
-            fault = "is not in the manifest; move it elsewhere"
-            faults.append(f"{manifest.folder / file_name}: {fault}")
-    return faults
+    return [
+        f"{folder / name}: is missing, or not as it was made; make the pack again"
+        for name in sorted(manifest.files)
+        if not manifest.has(name)
+    ] + [
+        f"{folder / name}: is not in the manifest; move it elsewhere"
+        for name in manifest.strangers()
+        if name.endswith((".yaml", ".py")) or name.startswith("data/")
+    ]

@@ -17,7 +17,6 @@ from ..core.documents import documents_of
 from ..core.errors import ToolError
 from ..core.families import (
     all_tasks,
-    configuration,
     function,
     is_generated,
     leaf_tasks,
@@ -68,7 +67,7 @@ def find_sources(names: list[str]) -> list[Source]:
 
 def _source(task: str) -> Source:
     """Return the source of a task's rows: of the hub, or what a function gives."""
-    config = configuration(task)
+    config = scorer(task).config
     kwargs, split_name = config.get("dataset_kwargs") or {}, config["test_split"]
     if "custom_dataset" in config:
         load_splits = function(config["custom_dataset"])
@@ -121,10 +120,8 @@ def checked_lines(
     if source.path:
         placed_rows = ((line.place, parse(line)) for line in read_lines(source.path))
     else:
-        placed_rows = (
-            (f"{origin}, row {row_number}", row)
-            for row_number, row in enumerate(source.load())
-        )
+        rows = enumerate(source.load())
+        placed_rows = ((f"{origin}, row {number}", row) for number, row in rows)
     for row_place, row in placed_rows:
         try:
             row_schema = pyarrow.Table.from_pylist([row]).schema
