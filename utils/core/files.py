@@ -126,27 +126,35 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         raise
 
 
-@contextmanager
-def open_part(folder: Path) -> Iterator[Path]:
-    """Give a new folder in `folder` for what is not finished, and remove it at the end.
-
-    It stays locked meanwhile, or until no process has it: what is not locked was left by
-    processes that were killed, and is removed.
-    """
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that were killed left in a folder: nobody has it locked."""
     for leftover in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
             descriptor = os.open(leftover, os.O_RDONLY)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if any(leftover.iterdir()):  # an empty one is about to be locked
-                    shutil.rmtree(leftover)
+                shutil.rmtree(leftover)
             os.close(descriptor)
+
+
+@contextmanager
+def open_part(folder: Path) -> Iterator[Path]:
+    """Give a new folder in `folder` for what is not finished, and remove it at the end.
+
+    It stays locked meanwhile, or until no process has it.
+    """
+    remove_leftovers(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    part_folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
-    descriptor = os.open(part_folder, os.O_RDONLY)
+    while True:
+        part_folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, folder))
+        with suppress(FileNotFoundError):  # before the lock, it looks like a leftover
+            descriptor = os.open(part_folder, os.O_RDONLY)
+            with suppress(OSError):  # of file systems without locks
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if part_folder.exists():
+                break
+            os.close(descriptor)
     try:
-        with suppress(OSError):  # of file systems without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield part_folder
     finally:
         shutil.rmtree(part_folder, ignore_errors=True)

@@ -29,6 +29,7 @@ from ..core.files import (
     open_part,
     parse,
     read_lines,
+    remove_leftovers,
     sha256_of,
 )
 from .answers import Source, sha256
@@ -113,6 +114,7 @@ def make_tables(
         tables[source] = tables[source] or read_table(folder / key, source, key)
         if not tables[source]:
             missing[source] = key, place if output else folder / key
+    remove_leftovers(folder)  # even if no table is missing
     if missing:
         new_tables = _judge(missing, folder, options, check)
         tables |= {table.source: table for table in new_tables}
