@@ -205,7 +205,7 @@ def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
         assert "tcp_long: 3 documents have no answer" in printed.err
     assert "3 documents have no answer; scored as empty\n" in printed.err
     assert re.search(r"extracted +\|↑ +\| *0\.625", printed.out)  # of 5 of 8
-    assert printed.out.startswith("served, ")  # the model is that of the answers
+    assert printed.out.startswith("model: served\n")  # the model is that of the answers
     again = exported(tmp_path / "again.jsonl", *arguments, "--only-missing", str(path))
     assert again == [requests[n] for n in (1, 4, 7)]
 
@@ -257,7 +257,7 @@ def altered(**cells: object) -> list[dict]:
         ([PLAIN | {"response": "half \ud83d"}], OUT, "line 1: holds half a character (a lone surrogate), which the harness cannot"),
         ([PLAIN], ["--include_path", "away"], "'away' is not a folder; name another"),
         ([PLAIN], ["--fewshot_as_multiturn"], "`apply_chat_template` must be set"),
-        ([PLAIN], ["--model", ".."], "--model ..: is not the name of a folder; change it"),
+        ([PLAIN], ["--model", ".."], "--model ..: is not a folder's name; change it"),
         ([PLAIN], ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),
         ([PLAIN], [*ONE, *OUT, "--model", "x" * 300], "output: the harness cannot write its files to"),
         ([PLAIN], ["--limit", "0"], "argument --limit: '0' is not a number above 0"),

@@ -44,13 +44,11 @@ from ..verdicts.answers import custom_id, read_answers
 
 # How a file of requests begins.
 _BEGINNING = r'\{"custom_id": ".*", "method": "POST", "url": ".*", "body": \{'
-# Our options that are options of a run of the harness, too.
-_OPTIONS = (
-    *("num_fewshot", "apply_chat_template", "fewshot_as_multiturn"),
-    *("system_instruction", "gen_kwargs", "limit"),
-)
 # What the results tell of a configuration, defaults included.
-_CONFIG = (*_OPTIONS, "model_args", "batch_size", "device")
+_CONFIG = (
+    *("num_fewshot", "apply_chat_template", "fewshot_as_multiturn", "limit"),
+    *("system_instruction", "gen_kwargs", "model_args", "batch_size", "device"),
+)
 
 
 class PromptTaker(LM):
@@ -108,12 +106,11 @@ def _limit(argument: str) -> float:
 def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -> dict:
     """Return the results of a run as `lm_eval` starts it.
 
-    `options` are those of `add_options`, and the model's name; `settings` are those of
-    `simple_evaluate`. ToolError for tasks that cannot be loaded and for options that do
-    not fit.
+    `options` are those of `add_options` and the model's name; `settings` go to
+    `simple_evaluate`. ToolError where tasks cannot be loaded, or options do not fit.
     """
-    run_options = {key: getattr(options, key) for key in (*_OPTIONS, "include_path")}
-    run_options |= {"tasks": names, "model_args": {"model": options.model}}
+    run_options = {key: vars(options).get(key) for key in _CONFIG}
+    run_options["model_args"] = {"model": options.model}
     try:
         run_config = EvaluatorConfig.from_cli(Namespace(**run_options))
     except ValueError as error:
@@ -139,9 +136,8 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     """
     prompt_taker = PromptTaker()
     evaluate(prompt_taker, options.tasks, options, log_samples=False)
-    model_type = "openai" if options.openai else "local"
-    model_type += "-chat-completions" if options.apply_chat_template else "-completions"
-    model_class = get_model(model_type)
+    server, chat = ("local", "openai")[options.openai], options.apply_chat_template
+    model_class = get_model(f"{server}{'-chat' * chat}-completions")
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     answered_ids = {
         answer.line.get("custom_id")
@@ -156,7 +152,7 @@ def request_lines(options: Namespace) -> Iterator[dict]:
             yield {
                 "custom_id": request_id,
                 "method": "POST",
-                "url": f"/v1/{'chat/' * options.apply_chat_template}completions",
+                "url": f"/v1/{'chat/' * chat}completions",
                 "body": api_model._create_payload(  # as the model's `model_call` makes it
                     api_model.create_message([prompt]),
                     generate=True,

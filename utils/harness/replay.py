@@ -93,12 +93,9 @@ def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, 
         keys_by_digest[key[0], digest].append(key)
     answer_by_key: dict[tuple, Answer] = {}
     for answer in answers:
-        key = answer.task, answer.doc_id
-        matches = [key] if key in requests else []
-        if answer.doc_hash and matches:
-            requested_hash = sha256(document_text(requests[key].doc))
-            matches = matches if requested_hash.startswith(answer.doc_hash) else []
-        elif answer.doc is not None:
+        label = f"document {answer.doc_id!r} of {answer.task}"
+        matches = [key for key in [(answer.task, answer.doc_id)] if key in requests]
+        if answer.doc is not None:
             try:
                 digest = scorer(answer.task).utils.digest(answer.doc)
             except NOT_A_DOCUMENT as error:
@@ -106,14 +103,20 @@ def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, 
                 raise ToolError(f"{answer.place}: {fault}") from None
             equal_keys = keys_by_digest[answer.task, digest]
             matches = [key for key in equal_keys if answer.doc_id in (None, key[1])]
+        if answer.doc_hash:
+            hashes = {key: sha256(document_text(requests[key].doc)) for key in matches}
+            matches = [
+                key for key in matches if hashes[key].startswith(answer.doc_hash)
+            ]
         free_keys = [key for key in matches if key not in answer_by_key]
+        if not matches:
+            raise ToolError(
+                f"{answer.place}: answers {label}, or a version of it, that is not asked;"
+                " use the --tasks, --include_path and --limit of the run, or drop the line"
+            )
         if not free_keys:
-            label = f"document {answer.doc_id!r} of {answer.task}"
-            fault = f"answers {label}, or a version of it, that is not asked; use the"
-            fault += " --tasks, --include_path and --limit of the run, or drop the line"
-            if matches:
-                first_place = answer_by_key[matches[0]].place
-                fault = f"is a second answer to {label}, after {first_place}; keep one"
+            first_place = answer_by_key[matches[0]].place
+            fault = f"is a second answer to {label}, after {first_place}; keep one"
             raise ToolError(f"{answer.place}: {fault}")
         answer_by_key[free_keys[0]] = answer
     return answer_by_key
@@ -126,13 +129,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     sources, failures = find_sources(options.responses, only_task)
     for failure in failures:
         raise ToolError(failure.message)
-    sources.sort(key=lambda source: source.time or "")
-    latest_sources = {  # of the logs of a task in a folder
-        (source.place, source.task) if source.time else source.path: source
-        for source in sources
-    }
     answers, model_names = [], set()
-    for source in latest_sources.values():
+    for source in sources:
         results = read_results(source.results_path) if source.results_path else {}
         model_name = source.label or results.get("model_name")
         for answer in read_answers(source.path, source.task):
@@ -181,8 +179,7 @@ def save(tracker: EvaluationTracker, results: dict, replay: Replay, output: Path
         log_paths = sorted(Path(temporary_folder).rglob("*.json*"), reverse=True)
         # The tracker passes over a file that it cannot write, or only by half.
         line_counts = [path.read_bytes().count(b"\n") for path in log_paths[:-1]]
-        sample_counts = map(len, samples_by_task.values())
-        if sorted(line_counts) != sorted(sample_counts):
+        if sum(line_counts) != sum(map(len, samples_by_task.values())):
             raise ToolError(
                 f"{output}: the harness cannot write its files to {temporary_folder} first;"
                 " make room there, or give a shorter --model"
@@ -197,13 +194,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser = tool_parser("replay", __doc__)
     add = parser.add_argument
     add("responses", nargs="+", metavar="RESPONSES", help="a file, or a run's folder")
-    help_text = (
-        "separated by commas; one is for lines without a task; default: the lines'"
-    )
-    add("--tasks", type=task_names, help=help_text)
+    help_text = "default: those of the lines; a single one is of lines without a task"
+    add("--tasks", type=task_names, metavar="NAME,...", help=help_text)
     add("--model", metavar="NAME", help="the name in the results (default: the run's)")
-    help_text = "for results and samples"
-    add("--output_path", type=output_path, metavar="DIR", help=help_text)
+    add("--output_path", type=output_path, metavar="DIR", help="gets all files")
     add("--missing", choices=("error", "score-zero"), default="error")
     add_options(parser)
     options = parser.parse_args(arguments)
@@ -211,19 +205,11 @@ def main(arguments: list[str] | None = None) -> int:
         check_writable(options.output_path / "results.json")
     options.model, answers = read(options)
     if sanitize_model_name(options.model) in ("", ".", ".."):
-        fault = "is not the name of a folder; change it"
-        raise ToolError(f"--model {options.model}: {fault}")
+        raise ToolError(f"--model {options.model}: is not a folder's name; change it")
     tasks = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay, tracker = Replay(answers, options.missing), EvaluationTracker()
-    log_settings = {
-        "evaluation_tracker": tracker,
-        "log_samples": bool(options.output_path),
-    }
-    results = evaluate(replay, tasks, options, **log_settings)
-    sys.stdout.write(
-        f"{options.model}, gen_kwargs: ({options.gen_kwargs or {}}), limit:"
-        f" {options.limit}, num_fewshot: {options.num_fewshot}\n"
-    )
+    results = evaluate(replay, tasks, options, evaluation_tracker=tracker)
+    sys.stdout.write(f"model: {options.model}\n")
     for table_name in ("results", "groups"):
         if table_name in results:
             sys.stdout.write(f"{make_table(results, table_name)}\n")
