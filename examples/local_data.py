@@ -5,9 +5,11 @@ import io
 import json
 import re
 import sys
+from itertools import islice
 from pathlib import Path
 
 import datasets
+import pyarrow
 from datasets.table import InMemoryTable
 
 
@@ -41,11 +43,14 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     if data_digest != digest_in_manifest:
         fault = f"has SHA-256 {data_digest}, but the manifest says {digest_in_manifest}"
         raise ValueError(f"{data_path}: {fault}; {FIX}")
-    rows = [json.loads(line) for line in io.BytesIO(data_bytes)]
-    columns = dict.fromkeys(column for row in rows for column in row)
-    row_table = InMemoryTable.from_pylist([columns | row for row in rows])
+    tables, lines = [], io.BytesIO(data_bytes)
+    # Only so many rows are in memory as objects at a time.
+    while rows := [json.loads(line) for line in islice(lines, 1000)]:
+        columns = dict.fromkeys(column for row in rows for column in row)
+        tables.append(pyarrow.Table.from_pylist([columns | row for row in rows]))
+    row_table = pyarrow.concat_tables(tables, promote_options="permissive")
     # `datasets` would pickle all rows to find a fingerprint of its own.
-    dataset = datasets.Dataset(row_table, fingerprint=data_digest[:16])
+    dataset = datasets.Dataset(InMemoryTable(row_table), fingerprint=data_digest[:16])
     dataset.info.config_name = data_path.stem
     return datasets.DatasetDict(test=dataset)
 
