@@ -10,11 +10,11 @@ from utils.core.families import scorer
 from utils.core.files import read_jsonl
 from utils.stats import (
     Estimate,
-    combine,
     detectable_difference,
     estimate_difference,
     estimate_median,
     estimate_score,
+    mean_of_independent,
 )
 
 
@@ -63,14 +63,13 @@ def test_a_part_without_variance_adds_its_interval_to_the_mean():
     chances, n, rng, held = (0.01, 0.25, 0.3), 20, np.random.default_rng(7), 0
     for _ in range(2000):
         parts = [estimate_score(rng.random(n) < x, range(n)) for x in chances]
-        _, low, high = combine(parts, [1 / 3] * 3)
+        _, low, high = mean_of_independent(parts)
         held += low <= np.mean(chances) <= high
     assert 0.94 < held / 2000 < 0.985
     lone = Estimate(0.5, 0.4, 0.7, 0.1, 12, 40, 1.5)
-    assert combine([lone], [1]) == pytest.approx(lone[:3])
-    gap = combine([lone, lone], [1, -1])
-    reach = (0.1**2 + 0.2**2) ** 0.5
-    assert gap == pytest.approx((0, -reach, reach))
+    assert mean_of_independent([lone]) == pytest.approx(lone[:3])
+    ends = 0.5 - 0.1 / 2**0.5, 0.5 + 0.2 / 2**0.5
+    assert mean_of_independent([lone, lone]) == pytest.approx((0.5, *ends))
 
 
 @pytest.mark.parametrize("kind", coverage.KINDS)

@@ -35,7 +35,7 @@ from .core.errors import ToolError
 from .core.families import Group, alone, benchmarks, configuration, scorer
 from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
 from .score.health import faults
-from .score.rows import RULES
+from .score.rows import RULES, headline_scores
 from .verdicts.figures import Document, Tally, rows_remark
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
@@ -57,12 +57,12 @@ at most 5 %.
 independent ones.
 """
 
-# Task -> documents, each as the runs answered it, in the order of the runs.
-Matches = dict[str, list[tuple[Document, ...]]]
+# Of each run: task -> documents that all runs answered, in one order for all of them.
+Matches = list[dict[str, list[Document]]]
 
 
 def match(models: list[Model]) -> tuple[Matches, list[str]]:
-    """Return the documents that all runs answered, and in words what a run lacks."""
+    """Return the scored documents that all runs answered, and in words what a run lacks."""
     copies_by_digest: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
     for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
@@ -70,13 +70,15 @@ def match(models: list[Model]) -> tuple[Matches, list[str]]:
     aligned_by_task: dict[str, list] = defaultdict(list)
     for task, digest in sorted(copies_by_digest):
         aligned_by_task[task] += _align(copies_by_digest[task, digest])
-    matches, lack_messages = {}, []
+    matches, lack_messages = [{} for _ in models], []
     for task, aligned_docs in aligned_by_task.items():
         aligned_docs.sort(
             key=lambda copies: natural(json.dumps(_row(copies)["doc_id"]))
         )
-        if complete := [copies for copies in aligned_docs if all(copies)]:
-            matches[task] = complete
+        complete = [copies for copies in aligned_docs if all(copies)]
+        if complete and scorer(task).headline:
+            for documents_by_task, documents in zip(matches, zip(*complete)):
+                documents_by_task[task] = [*documents]
         document_names = [_name(_row(copies)) for copies in aligned_docs]
         document_count = len({*document_names})
         for model, documents in zip(models, zip(*aligned_docs)):
@@ -127,16 +129,18 @@ def _name(row: dict) -> str:
     )
 
 
-def _scopes(matches: Matches, tallies: dict[str, Tally]) -> list[Group]:
+def _scopes(
+    documents_by_task: dict[str, list[Document]], tallies: dict[str, Tally]
+) -> list[Group]:
     """Return the benchmarks that tasks belong to, with titles that say what is compared."""
     scopes = []
-    for benchmark in benchmarks([*matches]):
+    for benchmark in benchmarks([*documents_by_task]):
         title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
-        tasks = tuple(task for task in benchmark.tasks if task in matches)
+        tasks = tuple(filter(documents_by_task.get, benchmark.tasks))
         if len(tasks) < len(benchmark.tasks):
             title = f"{len(tasks)} of {len(benchmark.tasks)} tasks of {title}"
             title = f"{tasks[0]}, {title}" if len(tasks) == 1 else title
-        document_count = sum(len(matches[task]) for task in tasks)
+        document_count = sum(len(documents_by_task[task]) for task in tasks)
         if remark := rows_remark([tallies[task] for task in tasks], document_count):
             title += f" ({remark})"
         scopes.append(benchmark._replace(name=title, tasks=tasks))
@@ -149,13 +153,12 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
     A difference is that of run a minus run b.
     """
     rows, run_pairs = [], combinations(range(len(run_names)), 2)
-    comparisons = [*product(run_pairs, scopes, enumerate(RULES))]
-    for run_pair, scope, (rule_number, rule) in comparisons:
+    comparisons = [*product(run_pairs, scopes, RULES)]
+    for run_pair, scope, rule in comparisons:
         scores_a, scores_b = (
-            _scores(matches, scope, run_number, rule_number) for run_number in run_pair
+            headline_scores(scope, matches[run_number], rule) for run_number in run_pair
         )
-        matched_docs = chain(*(matches[task] for task in scope.tasks))
-        clusters = [copies[0].cluster for copies in matched_docs]
+        clusters = [doc.cluster for task in scope.tasks for doc in matches[0][task]]
         cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
         _, score_sums_b = stats.cluster_totals(scores_b, clusters)
         row = {
@@ -174,18 +177,6 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
         row["p_holm"], row["tests"] = adjusted_p, len(comparisons)
         row["better"] = higher_run if adjusted_p < 1 - stats.CONFIDENCE else None
     return rows
-
-
-def _scores(
-    matches: Matches, scope: Group, run_number: int, rule_number: int
-) -> list[float]:
-    """Return `linearised` scores of a run by a rule of RULES, both by their numbers."""
-    scores_by_task = []
-    for task in scope.tasks:
-        metric = scorer(task).headline[rule_number]
-        documents = (copies[run_number] for copies in matches[task])
-        scores_by_task.append([document.means()[metric] for document in documents])
-    return stats.linearised(scores_by_task, scope.by_size)
 
 
 def sentence(row: dict) -> str:
@@ -251,8 +242,7 @@ def main(arguments: list[str] | None = None) -> int:
     if lack_messages and not options.common:
         fix = "run all on the same documents, or compare common ones with --common"
         raise ToolError(f"runs over different documents: {fix}")
-    matches = {task: matches[task] for task in matches if scorer(task).headline}
-    if not matches:
+    if not matches[0]:
         run_names_text = ", ".join(model.name for model in models)
         raise ToolError(f"{run_names_text}: have no scored document in common")
     for model in models:
@@ -270,9 +260,9 @@ def _text(
     options: Namespace, matches: Matches, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return the comparisons in the format that the options ask for."""
-    scopes = [*map(alone, matches)]
+    scopes = [*map(alone, matches[0])]
     if not options.detail:
-        scopes = _scopes(matches, models[0].tasks)
+        scopes = _scopes(matches[0], models[0].tasks)
     rows = compare(matches, [model.name for model in models], scopes)
     if options.format != "markdown":
         return render(rows + recall_rows, options.format)

@@ -141,9 +141,8 @@ def estimate_score(
         (low, high), p_value = wilson_interval(sizes, sums), None
     else:
         half_width = clustered.quantile * clustered.error
-        low = max(-1.0, clustered.mean - half_width)
-        high = min(1.0, clustered.mean + half_width)
-        p_value = clustered.p_value
+        ends = clustered.mean - half_width, clustered.mean + half_width
+        (low, high), p_value = np.clip(ends, *scale), clustered.p_value
     mean, error = math.fsum(values) / len(values), clustered.error
     certainty = error, clustered.freedom, len(sizes), error / independent.error
     return Estimate(mean, low, high, *certainty, p_value)
@@ -180,22 +179,17 @@ def estimate_median(
     return median, float(low), float(high)
 
 
-def combine(
-    estimates: Sequence[Estimate], weights: Sequence[float]
-) -> tuple[float, float, float]:
-    """Return the weighted sum of independent figures, and the ends of its interval.
+def mean_of_independent(estimates: Sequence[Estimate]) -> tuple[float, float, float]:
+    """Return the mean of independent figures, and the ends of its interval.
 
     The interval follows from those of the parts, not from their variances, which are 0
     where all answers are right (Zou and Donner, Construction of Confidence Limits about
     Effect Measures, 2008).
     """
-    terms = [weight * estimate.value for estimate, weight in zip(estimates, weights)]
-    total, lower_margins, upper_margins = math.fsum(terms), [], []
-    for term, estimate, weight in zip(terms, estimates, weights):
-        low, high = sorted((weight * estimate.low, weight * estimate.high))
-        lower_margins.append(term - low)
-        upper_margins.append(high - term)
-    return total, total - math.hypot(*lower_margins), total + math.hypot(*upper_margins)
+    figures_and_ends = np.array([estimate[:3] for estimate in estimates])
+    values, lows, highs = figures_and_ends.T * (1 / len(estimates))
+    mean = math.fsum(values)
+    return mean, mean - math.dist(values, lows), mean + math.dist(values, highs)
 
 
 def holm(p_values: Iterable[float]) -> list[float]:

@@ -23,7 +23,7 @@ from ..core.errors import ToolError
 from ..core.families import Group, scorer
 from ..score.cite import citations
 from ..score.health import silent_ends
-from ..score.rows import RULES, rows as score_rows
+from ..score.rows import RULES, headline_scores, rows as score_rows
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.judge import INVALID
@@ -175,8 +175,7 @@ def _mean_row(entrant: Entrant, benchmarks: list[Group], figures: dict) -> dict:
             stats.estimate_score(*_values(entrant, [group], rule))
             for group in benchmarks
         ]
-        shares = [1 / len(benchmarks)] * len(benchmarks)
-        mean_and_ends = stats.combine(estimates, shares)
+        mean_and_ends = stats.mean_of_independent(estimates)
         mean_row |= zip((rule, f"{rule}_low", f"{rule}_high"), mean_and_ends)
     return mean_row
 
@@ -187,13 +186,10 @@ def _values(
     """Return a value for each document, of which the mean is the score, and its cluster."""
     values_by_benchmark, clusters = [], []
     for benchmark in benchmarks:
-        scores_by_task = []
+        scores = headline_scores(benchmark, entrant.documents_by_task, rule)
+        values_by_benchmark.append(scores)
         for task in entrant.answered(benchmark):
-            metric = scorer(task).headline[RULES.index(rule)]
-            task_docs = entrant.documents_by_task[task]
-            scores_by_task.append([document.means()[metric] for document in task_docs])
-            clusters += [document.cluster for document in task_docs]
-        values_by_benchmark.append(stats.linearised(scores_by_task, benchmark.by_size))
+            clusters += [doc.cluster for doc in entrant.documents_by_task[task]]
     return stats.linearised(values_by_benchmark, by_size=False), clusters
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from ..core.errors import ToolError
-from ..core.families import Group, benchmarks, scorer
+from ..core.families import Group, alone, benchmarks, scorer
 from ..core.tables import natural, percent
 from ..stats import estimate_difference, estimate_median, estimate_score, linearised
-from ..verdicts.figures import Figures, Tally, together
+from ..verdicts.figures import Document, Figures, Tally, together
 from ..verdicts.judge import INVALID
 
 
@@ -68,10 +68,7 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             **constant_columns,
             **{column: figures.counts[column] for column in _COUNTS},
             **{f"reason_{reason}": n for reason, n in figures.reasons.most_common()},
-            **{
-                f"unextracted_{reason}": figures.unextracted[reason]
-                for reason in figures.reasons
-            },
+            **{f"unextracted_{reason}": n for reason, n in figures.unextracted.items()},
             **task_columns,
         }
         # Its parts have none of what is of the whole task.
@@ -100,40 +97,53 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         score_by_column[f"{column}_low"] = estimate.low * scale
         score_by_column[f"{column}_high"] = estimate.high * scale
     if headline_metrics and documents:
-        score_by_column |= _intervals([figures], by_size=True)
+        score_by_column |= _intervals(alone(figures.task), {figures.task: documents})
         clusters = [document.cluster for document in documents]
         for column, scores in together(documents, k).items() if k else ():
-            column_names = (f"{column}{end}" for end in _ENDS)
-            score_by_column |= zip(column_names, estimate_score(scores, clusters))
+            score_by_column |= _ends(column, estimate_score(scores, clusters))
     if timed_documents := [document for document in documents if document.errors]:
         mean_errors = [fmean(document.errors) for document in timed_documents]
         clusters = [document.cluster for document in timed_documents]
-        column_names = (f"median_error_{timed_documents[0].unit}{end}" for end in _ENDS)
-        score_by_column |= zip(column_names, estimate_median(mean_errors, clusters))
+        column = f"median_error_{timed_documents[0].unit}"
+        score_by_column |= _ends(column, estimate_median(mean_errors, clusters))
         read_count = sum(len(document.errors) for document in timed_documents)
         score_by_column["error_read"] = read_count / figures.answers
     return score_by_column
 
 
-def _intervals(tasks: list[Figures], by_size: bool) -> dict[str, float]:
-    """Return how sure the mean scores of tasks are, and the format cost with its interval.
+def _ends(column: str, figure_and_ends: Sequence[float]) -> dict[str, float]:
+    """Return column -> figure, with the columns of the ends of its interval."""
+    return dict(zip((f"{column}{end}" for end in _ENDS), figure_and_ends))
+
+
+def _intervals(
+    benchmark: Group, documents_by_task: dict[str, list[Document]]
+) -> dict[str, float]:
+    """Return how sure the mean scores are, and the format cost with its interval.
 
     The format cost is the flexible score minus the published one.
     """
-    clusters = [document.cluster for figures in tasks for document in figures.documents]
+    clusters = [doc.cluster for docs in documents_by_task.values() for doc in docs]
     figure_by_column, scores_by_rule = {}, []
-    for rule_number, rule in enumerate(RULES):
-        scores_by_task = []
-        for figures in tasks:
-            metric = scorer(figures.task).headline[rule_number]
-            scores_by_task.append([doc.means()[metric] for doc in figures.documents])
-        scores_by_rule.append(linearised(scores_by_task, by_size))
+    for rule in RULES:
+        scores_by_rule.append(headline_scores(benchmark, documents_by_task, rule))
         estimate = estimate_score(scores_by_rule[-1], clusters)
         for field in ("low", "high", "error", "freedom", "design_effect"):
             figure_by_column[f"{rule}_{field}"] = getattr(estimate, field)
     format_cost = estimate_difference(*scores_by_rule, clusters)
-    figure_by_column |= zip((f"format_cost{end}" for end in _ENDS), format_cost)
+    figure_by_column |= _ends("format_cost", format_cost)
     return figure_by_column | {"clusters": format_cost.clusters}
+
+
+def headline_scores(
+    benchmark: Group, documents_by_task: dict[str, list[Document]], rule: str
+) -> list[float]:
+    """Return `linearised` scores of the documents of a benchmark, by one of RULES."""
+    scores_by_task = []
+    for task in filter(documents_by_task.get, benchmark.tasks):
+        metric = scorer(task).headline[RULES.index(rule)]
+        scores_by_task.append([doc.means()[metric] for doc in documents_by_task[task]])
+    return linearised(scores_by_task, benchmark.by_size)
 
 
 def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -> dict:
@@ -147,8 +157,9 @@ def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -
             weighted_sum = math.fsum(map(math.prod, zip(task_means, weights)))
             cell_by_column[column] = weighted_sum / sum(weights)
     if cell_by_column["published"] is not None:
-        figures_of_tasks = [tallies[row["task"]].all for row in task_rows]
-        cell_by_column |= _intervals(figures_of_tasks, benchmark.by_size)
+        tasks = [row["task"] for row in task_rows]
+        documents_by_task = {task: tallies[task].all.documents for task in tasks}
+        cell_by_column |= _intervals(benchmark, documents_by_task)
     for column in ("n", "answers", *_COUNTS):
         cell_by_column[column] = sum(row[column] for row in task_rows)
     return cell_by_column
