@@ -96,12 +96,10 @@ def _hints(models: list[Model]) -> Iterator[str]:
     unnamed_models = [model for model in models if not model.source.label]
     for model_pair in combinations(unnamed_models, 2):
         name, second_name = (model.tables[0].head["model"] for model in model_pair)
-        shared_tasks = model_pair[0].tasks.keys() & model_pair[1].tasks.keys()
-        if name and name == second_name and not shared_tasks:
-            arguments = " ".join(
-                f"'{name}={model.source.place}'" for model in model_pair
-            )
-            yield f"{name}: two rows claim this name; {arguments} makes one of them"
+        has_shared_task = model_pair[0].tasks.keys() & model_pair[1].tasks.keys()
+        if name and name == second_name and not has_shared_task:
+            runs = " ".join(f"'{name}={model.source.place}'" for model in model_pair)
+            yield f"{name}: two rows claim this name; {runs} makes one of them"
 
 
 def _write(data: dict, options: Namespace) -> None:

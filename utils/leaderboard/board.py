@@ -6,6 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import cache
+from itertools import chain
 from operator import itemgetter
 from statistics import fmean
 from typing import NamedTuple
@@ -37,11 +38,12 @@ class Entrant:
     def __init__(self, model: Model) -> None:
         self.model, self.name, self.remarks = model, model.name, [*model.remarks]
         self.id = sha256(model.name)[:10]
-        # By task, digest and number of the copy; in the same order for each model.
-        self.documents = dict(sorted(model.documents(), key=itemgetter(0)))
+        # Digest and length of each response, by task, digest and number of the copy.
+        self.answers: dict[tuple, tuple[str, int]] = {}
         self.documents_by_task: dict[str, list[Document]] = defaultdict(list)
-        for (task, *_), document in self.documents.items():
-            self.documents_by_task[task].append(document)
+        for key, document in sorted(model.documents(), key=itemgetter(0)):
+            self.answers[key] = document.row["response"], document.row["length"]
+            self.documents_by_task[key[0]].append(document)
         self.outcomes: dict[str, dict] = {}  # task -> what was checked
         for _, task_entry in model.entries():
             earlier_outcome = self.outcomes.get(task := task_entry["task"])
@@ -126,17 +128,15 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
         for status, reason, task in statuses
         if status == worst_status and status != VERIFIED
     ]
-    marks_and_tasks = [
-        (mark, task) for task in tasks for mark in _marks(outcomes[task])
-    ]
+    marks_and_tasks, ranking_key = [], [worst_status]
+    for task in tasks:
+        few_shot, filter_name = outcomes[task]["few_shot"], outcomes[task]["filter"]
+        fingerprint = entrant.model.tasks[task].fingerprint
+        ranking_key.append((task, fingerprint, few_shot, filter_name))
+        marks_and_tasks += [(mark, task) for mark in _marks(outcomes[task])]
     marks = [*_by_task(marks_and_tasks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
-    ranking_key = [worst_status]
-    for task in tasks:
-        fingerprint = entrant.model.tasks[task].fingerprint
-        task_settings = outcomes[task]["few_shot"], outcomes[task]["filter"]
-        ranking_key.append((task, fingerprint, *task_settings))
     reasons = [*_by_task(reasons_and_tasks, tasks)]
     return Standing(tasks, worst_status, reasons, marks, tuple(ranking_key))
 
@@ -174,9 +174,7 @@ def add_remarks(entrants: list[Entrant]) -> None:
             for benchmark_name, standing in entrant.standings.items()
             if standing.reasons and standing.status == entrant.status
         ]
-        marks = []
-        for benchmark_standing in entrant.standings.values():
-            marks += benchmark_standing.marks
+        marks = [*chain(*(standing.marks for standing in entrant.standings.values()))]
         marks_and_tasks = [
             (mark, task)
             for task, outcome in entrant.outcomes.items()
@@ -201,21 +199,13 @@ def _compare_names(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
 def _copies(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
     """Yield a remark for each other model with the same answers, if many and long."""
     for other in others:
-        shared_keys = entrant.documents.keys() & other.documents.keys()
-        row_pairs = [
-            (entrant.documents[key].row, other.documents[key].row)
-            for key in shared_keys
-        ]
-        has_same_answers = len(row_pairs) >= SHARED and all(
-            own_row[column] == other_row[column]
-            for own_row, other_row in row_pairs
-            for column in ("response", "length")
-        )
+        shared_keys = entrant.answers.keys() & other.answers.keys()
+        equal_answers = entrant.answers.items() & other.answers.items()
         # A copy that is not ranked costs nobody a remark.
         is_remarked = other.status != FALSE or entrant.status == FALSE
-        if is_remarked and has_same_answers:
-            if fmean(own_row["length"] for own_row, _ in row_pairs) > LONG:
-                answers_text = f"all {len(row_pairs):,} answers to shared documents"
+        if is_remarked and SHARED <= len(shared_keys) == len(equal_answers):
+            if fmean(length for _, (_, length) in equal_answers) > LONG:
+                answers_text = f"all {len(shared_keys):,} answers to shared documents"
                 yield f"{answers_text} are those of {other.name}"
 
 

@@ -97,7 +97,6 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
     tasks_folder = options.include_path
     tallies = [tally for entrant in entrants for tally in entrant.model.tasks.values()]
     return {
-        "runs": len(entrants),
         "answers": sum(tally.all.answers for tally in tallies),
         "pack": tasks_folder.name if tasks_folder != families.FOLDER else None,
         "partial": dict(_differences({tally.task for tally in tallies}, tasks_folder)),
@@ -151,16 +150,14 @@ def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     for benchmark_name, benchmark_standing in entrant.standings.items():
         # The score of one task of a benchmark is that of the benchmark, as far as it goes.
         first_task = benchmark_standing.tasks[0]
-        benchmark_row = row_by_key.get(benchmark_name) or row_by_key[first_task]
+        benchmark_row = row_by_key.pop(benchmark_name, None) or row_by_key[first_task]
         figures[benchmark_name] = benchmark_row | UNRANKED
     has_all_tasks = all(
         entrant.answered(group) == group.tasks for group in public_benchmarks
     )
     if len(public_benchmarks) > 1 and has_all_tasks:
         figures = {"mean": _mean_row(entrant, public_benchmarks, figures)} | figures
-    entrant.figures = figures | {
-        key: row_by_key[key] for key in row_by_key if key not in figures
-    }
+    entrant.figures = figures | row_by_key
 
 
 def _mean_row(entrant: Entrant, benchmarks: list[Group], figures: dict) -> dict:

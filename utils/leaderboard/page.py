@@ -18,7 +18,6 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -142,16 +141,12 @@ def _middle(name: str, longest: int = 28) -> str:
 # -------------------------------------------------------------------------- documents
 
 
-class ShownAnswer(NamedTuple):
-    """An answer whose text is shown."""
-
-    row: dict
-    entry: dict  # what the page holds of it
-    document: dict | None  # and of its document, if the prompt is taken from its line
-
-
-# A file of answers, and those that are shown.
-Reading = tuple[Source, list[ShownAnswer]]
+# The row of an answer, what the page holds of it, and of its document if that has no
+# earlier answer, from which its prompt would be taken.
+ShownAnswer = tuple[dict, dict, dict | None]
+Reading = tuple[
+    Source, list[ShownAnswer]
+]  # a file of answers, and those that are shown
 
 
 def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
@@ -170,12 +165,12 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
             if key in ranked_keys:
                 answer_entry = _answer_entry(model_number, document)
                 document_entry = None
-                if key not in entry_by_key:  # its prompt is that of its first answer
+                if key not in entry_by_key:
                     document_entry = _document_entry(key, document.row)
                     entry_by_key[key] = document_entry
                 entry_by_key[key]["answers"].append(answer_entry)
                 shown_answers_by_source[document.table.source].append(
-                    ShownAnswer(document.row, answer_entry, document_entry)
+                    (document.row, answer_entry, document_entry)
                 )
     _add_texts([*shown_answers_by_source.items()], options)
     json_by_key, total_size = {}, 0
@@ -184,12 +179,9 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
         total_size += len(document_json)
         if total_size <= byte_limit:
             json_by_key[key] = document_json
-    task_and_id_by_key = {
-        key: (key[0], natural(json.dumps(document_entry["id"])))
-        for key, document_entry in entry_by_key.items()
-    }
     json_docs_by_task: dict[str, list[str]] = defaultdict(list)
-    for key in sorted(task_and_id_by_key, key=task_and_id_by_key.get):
+    id_by_key = {key: json.dumps(entry_by_key[key]["id"]) for key in entry_by_key}
+    for key in sorted(id_by_key, key=lambda key: (key[0], natural(id_by_key[key]))):
         if key in json_by_key:
             json_docs_by_task[key[0]].append(json_by_key[key])
     return json_docs_by_task
@@ -273,9 +265,8 @@ def _read_texts(reading: Reading, _: object) -> dict[str, list[list | None]]:
     }
     line_numbers = {row["line"] for row, *_ in shown_answers}
     texts: list[list | None] = [None] * len(shown_answers)
-    for line in (
-        line for line in read_lines(source.path) if line.number in line_numbers
-    ):
+    lines = (line for line in read_lines(source.path) if line.number in line_numbers)
+    for line in lines:
         for answer in answers_in(line, source.task):
             answer_label = (line.number, answer.task, answer.filter, answer.sample)
             answer_number = number_by_label.get(answer_label)
