@@ -69,7 +69,8 @@ def test_documents_go_by_the_pack_or_else_by_the_fingerprint(
     docs, utils = documents(task, EXAMPLES), scorer(task).utils
     if task != "tcp_long":
         entry = len(docs), utils.fingerprint(map(utils.digest, docs))
-        monkeypatch.setitem(utils.FILES, TASK, entry)
+        patched_scorer = scorer(task)._replace(upstream=entry)
+        monkeypatch.setattr(checks, "scorer", lambda _: patched_scorer)
     assert told(outcome(task, change(docs), pack=pack)["documents"]).startswith(says)
 
 

@@ -153,6 +153,8 @@ class Scorer(NamedTuple):
     prompt_versions: set[str]  # whose runs had the prompts and documents of this one
     config: dict  # what the YAML file says, includes resolved
     file: str  # upstream's name of the file with the rows, without its suffix
+    # Row count and fingerprint of the benchmark's file; None where they are unknown.
+    upstream: tuple[int | None, str | None]
     metrics: tuple[str, ...]  # in the order of the YAML
     higher_is_better: dict[str, bool]  # by metric
     headline: tuple[str, str] | None  # published metric and flexible one
@@ -160,13 +162,6 @@ class Scorer(NamedTuple):
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
     explain: Callable[[dict, str], Verdict]  # what `process_results` takes them from
-
-    @property
-    def upstream(self) -> tuple[int | None, str | None]:
-        """Row count and fingerprint of the benchmark's file; None where they are unknown."""
-        # A family may leave out a last part that the names of all its files share.
-        known_files, shared_name = self.utils.FILES, self.file.rpartition("_")[0]
-        return known_files.get(self.file) or known_files.get(shared_name, (None, None))
 
     @property
     def licence(self) -> str:
@@ -204,6 +199,9 @@ def scorer(task: str) -> Scorer:
     row_kwargs = config.get("dataset_kwargs", {})
     rows_file = row_kwargs.get("data_file") or config.get("dataset_name")
     rows_file = row_kwargs.get("data_files", {}).get("test", rows_file)
+    file_name = task if "generator" in row_kwargs else Path(rows_file).stem
+    # A family may leave out a last part that the names of all its files share.
+    known_name = file_name if file_name in utils.FILES else file_name.rpartition("_")[0]
     return Scorer(
         task=task,
         base=base,
@@ -211,7 +209,8 @@ def scorer(task: str) -> Scorer:
         version=version,
         prompt_versions=SAME_PROMPTS if own_version <= SAME_PROMPTS else own_version,
         config=config,
-        file=task if "generator" in row_kwargs else Path(rows_file).stem,
+        file=file_name,
+        upstream=utils.FILES.get(known_name, (None, None)),
         metrics=tuple(higher_is_better),
         higher_is_better=higher_is_better,
         headline=next(headlines, None),

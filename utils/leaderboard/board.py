@@ -45,7 +45,7 @@ class Entrant:
             self.answers[key] = document.row["response"], document.row["length"]
             self.documents_by_task[key[0]].append(document)
         self.outcomes: dict[str, dict] = {}  # task -> what was checked
-        for _, task_entry in model.entries():
+        for _, task_entry in model.entries:
             earlier_outcome = self.outcomes.get(task := task_entry["task"])
             self.outcomes[task] = _joined(earlier_outcome, task_entry["check"])
         self.standings: dict[str, Standing] = {}  # by benchmark

@@ -52,14 +52,9 @@ class Source(NamedTuple):
     place: Path  # the folder of a run, or the file: one place holds one model
     task: str | None  # of lines that do not name theirs
     label: str  # the NAME of NAME=PATH, or ""
-    time: str | None  # when samples were logged, as their name says
-    results_path: Path | None  # what the harness wrote beside the samples, if any
-
-    @property
-    def default_name(self) -> str:
-        """What a model is called that neither an argument nor its files name."""
-        named_path = self.path if self.place == self.path else self.place.resolve()
-        return named_path.name.removesuffix(".gz").removesuffix(".jsonl")
+    default_name: str  # of a model that neither an argument nor its files name
+    time: str | None = None  # when samples were logged, as their name says
+    results_path: Path | None = None  # what the harness wrote beside them, if any
 
 
 class Answer(NamedTuple):
@@ -104,8 +99,7 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
         if isinstance(error, RecursionError):
             fault = "is nested too deeply; fix the line"
         task = record.get("task", task)
-        is_known_task = isinstance(task, str) and task in all_tasks()
-        fields = {"fault": fault, "task": task if is_known_task else ""}
+        fields = {"fault": fault, "task": task if task in all_tasks() else ""}
     filter_name = record.get("filter") if "filtered_resps" in record else None
     if isinstance(filter_name, str) and filter_name != "none":
         fields["filter"] = filter_name

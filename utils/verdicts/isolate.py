@@ -28,15 +28,7 @@ from ..core.documents import documents
 from ..core.errors import Excess, LineError, ToolError, fault_of
 from ..core.families import FOLDER, scorer
 from ..core.files import Line, read_lines
-from .answers import (
-    LONGEST,
-    Answer,
-    Source,
-    answers_in,
-    claims_of,
-    read_results,
-    sha256,
-)
+from .answers import Answer, Source, answers_in, claims_of, read_results, typed_claim
 from .figures import Tally
 from .judge import References, judge_answer, look_up_document
 
@@ -180,8 +172,8 @@ class Judging:
     counted: dict[tuple, tuple[Tally, References, object]] = field(default_factory=dict)
     refused: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     faults: list[tuple[int, str]] = field(default_factory=list)  # of the first of them
-    # Task -> filter -> sum of the digests of all responses.
-    digest_sums: dict[str, Counter] = field(default_factory=dict)
+    # Task -> filter -> sum of the hashes of all responses.
+    hash_sums: dict[str, Counter] = field(default_factory=dict)
 
     def reply(self, load_faults: LoadFaults) -> dict:
         """Judge the file and write the rows of its table; return what its head says.
@@ -215,7 +207,7 @@ class Judging:
         ]
         refused = [(*key, line_count) for key, line_count in self.refused.items()]
         return {
-            "model": self.model[:LONGEST] if isinstance(self.model, str) else None,
+            "model": self.model and typed_claim(self.model, str),
             "refused": {"lines": self.faults, "tasks": refused},
             "end": end_fault,
             "tasks": task_entries,
@@ -238,7 +230,7 @@ class Judging:
                 row_file.close()
         if not (self.counted or self.refused or self.wanted):
             return "has no answers that can be scored; give a file with some"
-        for task, sum_by_filter in self.digest_sums.items():
+        for task, sum_by_filter in self.hash_sums.items():
             if len({*sum_by_filter.values()}) > 1:
                 fix = "take the log as the harness wrote it"
                 return f"the filters of {task} have different 'resps'; {fix}"
@@ -250,8 +242,8 @@ class Judging:
         task, filter_name, record = answers[0].task, answers[0].filter, answers[0].line
         if "filtered_resps" in record:
             responses_json = json.dumps([record.get("doc_id"), record.get("resps")])
-            sum_by_filter = self.digest_sums.setdefault(task, Counter())
-            sum_by_filter[filter_name] += int(sha256(responses_json), 16)
+            sum_by_filter = self.hash_sums.setdefault(task, Counter())
+            sum_by_filter[filter_name] += hash(responses_json)
         try:
             for answer in answers:
                 self._judge(answer)
@@ -262,8 +254,7 @@ class Judging:
         except LineError as error:
             self.refused[task, filter_name] += 1
             if len(self.faults) < MOST_FAULTS:
-                fault = str(error).removeprefix(f"{line.place}: ")
-                self.faults.append((line.number, fault))
+                self.faults.append((line.number, f"{error}"))
 
     def _judge(self, answer: Answer) -> None:
         """Judge an answer and write its row; LineError where it does not count."""
@@ -293,19 +284,18 @@ class Judging:
 
     def _count(self, answer: Answer, doc: dict, row: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, Excess for many."""
-        options, task_and_filter = self.options, (answer.task, answer.filter)
-        if task_and_filter not in self.counted:
-            filter_count = [task for task, _ in self.counted].count(answer.task)
+        options, task, filter_name = self.options, answer.task, answer.filter
+        if (task, filter_name) not in self.counted:
+            filter_count = sum(known_task == task for known_task, _ in self.counted)
             if filter_count == options.most_filters:
                 fault = f"has answers through more than {filter_count} filters"
                 raise Excess(f"{answer.place}: {fault}; raise --most_filters")
-            claims = self.results and claims_of(self.results, answer.task)
-            repeats, task = claims.get("repeats") or 1, answer.task
-            tally = Tally(task, repeats=repeats, leave_out=options.leave_out)
-            check_args = task, answer.filter or "none", options.include_path
-            check = self.check and self.check(self.results, *check_args)
-            self.counted[task_and_filter] = tally, References(task), check
-        tally, references, check = self.counted[task_and_filter]
+            claims = self.results and claims_of(self.results, task)
+            tally = Tally(task, claims.get("repeats") or 1, options.leave_out)
+            check_args = self.results, task, filter_name or "none", options.include_path
+            check = self.check and self.check(*check_args)
+            self.counted[task, filter_name] = tally, References(task), check
+        tally, references, check = self.counted[task, filter_name]
         document = tally.add(row)
         answer_count = len(document.scores) if document else 0  # left out: 0
         if answer_count > options.most_samples:

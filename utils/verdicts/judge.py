@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from ..core.documents import documents
-from ..core.errors import NOT_A_DOCUMENT, LineError, ToolError
-from ..core.families import Verdict, explain, not_a_document, scorer
+from ..core.errors import NOT_A_DOCUMENT, LineError
+from ..core.families import Verdict, not_a_document, scorer
 from .answers import Answer, document_text, sha256
 
 
@@ -55,13 +55,12 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
     `file` is the name of the answer's file, `system` the system instruction of the run.
     LineError where the document is not one of the task.
     """
-    family = scorer(answer.task).utils
+    task_scorer = scorer(answer.task)
+    family = task_scorer.utils
     try:
-        verdict = explain(answer.task, doc, answer.response)
+        verdict = task_scorer.explain(doc, answer.response)
         doc_digest, gold_response = family.digest(doc).hex(), family.gold_response(doc)
         cluster_digest = sha256(family.cluster(doc))[:_DIGITS]
-    except ToolError as error:
-        raise LineError(str(error)) from None
     except NOT_A_DOCUMENT as error:
         raise LineError(str(not_a_document(answer.task, doc, error))) from None
     question, answer_format = doc.get("question"), None

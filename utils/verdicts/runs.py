@@ -66,10 +66,14 @@ def find_sources(
             fix = "run with --log_samples, or name files"
             raise ToolError(f"{target}: has no samples of the pack's tasks; {fix}")
         for path in answer_files:
-            source = Source(path, target, task, label, None, None)
-            if name_match := SAMPLES_NAME.fullmatch(path.name):
-                source = source._replace(place=path.parent, time=name_match["time"])
-                results_path = path.parent / f"results_{source.time}.json"
+            name_match = SAMPLES_NAME.fullmatch(path.name)
+            place = path.parent if name_match else target
+            place_name = os.path.basename(os.path.abspath(place))
+            default_name = place_name.removesuffix(".gz").removesuffix(".jsonl")
+            source = Source(path, place, task, label, default_name)
+            if name_match:
+                source = source._replace(time=name_match["time"])
+                results_path = place / f"results_{source.time}.json"
                 if os.path.lexists(results_path):
                     source = source._replace(results_path=results_path)
                 if task is None or name_match["task"] in all_tasks():
@@ -125,6 +129,7 @@ class Model:
     name: str
     tables: list[Table]
     filter: str | None
+    entries: list[tuple[Table, dict]]  # of their heads, on each task through the filter
     remarks: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)  # on its lines, for a user
     tasks: dict[str, Tally] = field(default_factory=dict)
@@ -135,16 +140,9 @@ class Model:
         """The file of its first answers."""
         return self.tables[0].source
 
-    def entries(self) -> Iterator[tuple[Table, dict]]:
-        """Yield what the heads of its tables say of each task through its filter."""
-        for table in self.tables:
-            for task_entry in table.head["tasks"]:
-                if task_entry["filter"] == self.filter:
-                    yield table, task_entry
-
     def claims(self, task: str | None = None) -> dict:
         """Return what results claim of a task, or the first do; {} where they are silent."""
-        for _, task_entry in self.entries():
+        for _, task_entry in self.entries:
             if task in (None, task_entry["task"]) and task_entry["claims"]:
                 return task_entry["claims"]
         return {}
@@ -162,7 +160,7 @@ class Model:
 
     def read(self, options: Namespace, has_rows: bool) -> None:
         """Read the rows of its tables; refuse second answers in several of them."""
-        for table, task_entry in self.entries():
+        for table, task_entry in self.entries:
             task, refusals = task_entry["task"], table.head["refused"]
             if task not in self.tasks:
                 repeats = self.claims(task).get("repeats") or 1
@@ -195,14 +193,13 @@ def read_models(
     ToolError where arguments name nothing.
     """
     sources, failures = find_sources(arguments, options.task)
-    tables_by_run: dict[tuple, list[Table]] = defaultdict(list)
+    tables_by_run: dict[str | Path, list[Table]] = defaultdict(list)
     for table in make_tables(sources, options, check, output):
-        source, fault = table.source, table.head["failure"]
-        if fault is None:
-            run_key = (source.label, None if source.label else source.place)
-            tables_by_run[run_key].append(table)
-        else:
+        source = table.source
+        if fault := table.head["failure"]:
             failures.append(Failure(source.path, source.label, fault))
+        else:  # a label is a text, a place a path: no two are equal
+            tables_by_run[source.label or source.place].append(table)
     models_of_runs = [_models_of(tables) for tables in tables_by_run.values()]
     models = [model for models_of_run in models_of_runs for model in models_of_run]
     name_counts = Counter(model.name for model in models)
@@ -256,13 +253,15 @@ def _models_of(tables: list[Table]) -> list[Model]:
     if len({*claimed_names}) > 1 and not first_source.label:
         claimed_names_text = ", ".join(sorted({*claimed_names}))
         remarks.append(f"its results name several models: {claimed_names_text:.200}")
-    filters = {
-        entry["filter"] for table in fullest_tables for entry in table.head["tasks"]
-    }
+    entries_by_filter: dict[str | None, list] = defaultdict(list)
+    for table in fullest_tables:
+        for entry in table.head["tasks"]:
+            entries_by_filter[entry["filter"]].append((table, entry))
     models = []
-    for filter_name in sorted(filters, key=str) or [None]:
-        is_only_filter = filter_name is None or len(filters) < 2
+    for filter_name in sorted(entries_by_filter, key=str) or [None]:
+        is_only_filter = filter_name is None or len(entries_by_filter) < 2
         model_name = run_name if is_only_filter else f"{run_name} ({filter_name})"
-        model = Model(model_name[:LONGEST], fullest_tables, filter_name, [*remarks])
-        models.append(model)
+        entries = entries_by_filter[filter_name]
+        models.append(Model(model_name[:LONGEST], fullest_tables, filter_name, entries))
+        models[-1].remarks += remarks
     return models

@@ -84,10 +84,7 @@ def read_table(folder: Path, source: Source, key: str | None = None) -> Table | 
 
 
 def make_tables(
-    sources: list[Source],
-    options: Namespace,
-    check: type | None = None,
-    output: Path | None = None,
+    sources: list[Source], options: Namespace, check: type | None, output: Path | None
 ) -> list[Table]:
     """Return the tables of files, in their order: those that are kept, and new ones.
 
@@ -191,9 +188,7 @@ def _judge(
                 yield Table(judging.folder, {"failure": reply["error"]}, source)
                 continue
             head = {"schema": SCHEMA, "key": key, "pack": VERSION}
-            head |= {"source": os.path.realpath(source.path), "model": None}
-            head |= {"refused": {"lines": [], "tasks": []}, "end": None}
-            head |= {"failure": None, "tasks": []} | reply
+            head |= {"source": os.path.realpath(source.path), "failure": None} | reply
             head_json = json.dumps(head, indent=1)
             (judging.folder / HEAD).write_text(head_json, encoding="utf-8")
             if not read_table(place, source, key):  # by another process
