@@ -104,13 +104,6 @@ def bare(name: str) -> str:
     return name.rpartition("::")[2]
 
 
-def pack_files(include_path: Path) -> list[Path]:
-    """Return what is read at a path: task files, code, a pack's data and manifest."""
-    suffixes = (".py", "yaml", "manifest.json")
-    files = (path for path in include_path.rglob("*") if path.name.endswith(suffixes))
-    return [*files, *(include_path / "data").glob("*")]  # which may be a symlink
-
-
 class Verdict(Protocol):
     """What a family's `explain` makes of a response: a NamedTuple of these fields.
 

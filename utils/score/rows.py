@@ -53,7 +53,10 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
         fewest_answers, document_name = tally.fewest()
         fault = f"{document_name} has only {fewest_answers} answers in {labels['run']}"
         raise ToolError(f"--k {k}: {fault}; give at most --k {fewest_answers}")
-    constant_columns = dict(zip(("constant", "constant_answer"), tally.constant()))
+    best_answer = max(tally.constants, key=tally.constants.get, default=None)
+    constant_columns = {"constant": None, "constant_answer": best_answer}
+    if best_answer is not None:
+        constant_columns["constant"] = tally.constants[best_answer] / tally.all.n
     left_out_text = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     task_columns = {"left_out": left_out_text, "rows": tally.describe_rows()}
     task_columns["fingerprint"] = tally.fingerprint

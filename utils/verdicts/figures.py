@@ -206,13 +206,6 @@ class Tally:
         fewest_rows = min((document.rows for document in self.all.documents), key=len)
         return len(fewest_rows), self._name(fewest_rows[0])
 
-    def constant(self) -> tuple[float | None, str | None]:
-        """Return the best score of one answer to all documents, and the answer, else None."""
-        if not self.constants:
-            return None, None
-        best_answer = max(self.constants, key=self.constants.get)
-        return self.constants[best_answer] / self.all.n, best_answer
-
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the documents, as the families log it."""

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from lm_eval_tasks import VERSION
 
 from ..core.errors import LineError, ToolError, fault_of
-from ..core.families import FOLDER, pack_files
+from ..core.families import FOLDER
 from ..core.files import (
     is_stream,
     open_part,
@@ -139,8 +139,11 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
 @cache
 def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
-    code_paths = Path(__file__).parents[1].rglob("*.py")
-    rule_paths = {*code_paths, *pack_files(FOLDER), *pack_files(include_path)}
+    rule_paths = {*Path(__file__).parents[1].rglob("*.py")}
+    for folder in (FOLDER, include_path):
+        for pattern in ("*.py", "*yaml", "*manifest.json"):
+            rule_paths.update(folder.rglob(pattern))
+        rule_paths.update((folder / "data").glob("*"))  # which may be a symlink
     file_digests = sorted(
         f"{path.name} {sha256_of(path)}" for path in rule_paths if path.is_file()
     )
