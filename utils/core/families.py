@@ -127,7 +127,8 @@ class Family(Protocol):
     `explain_KIND` for each kind of task; the YAML files name the first two.
     """
 
-    FILES: dict[str, tuple]  # upstream's name of a file -> rows, fingerprint or None
+    # Upstream's name of a file, or what is before its last "_" -> rows, fingerprint or None.
+    FILES: dict[str, tuple]
     LICENCE: str  # of the rows, as upstream states it
     REASONS: dict[str, str]  # the word of a verdict -> what it means
     digest: Callable[[dict], bytes]  # document -> digest of what prompt and score need
@@ -187,19 +188,17 @@ def scorer(task: str) -> Scorer:
         entry["metric"]: entry["higher_is_better"] for entry in config["metric_list"]
     }
     headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
-    version = config["metadata"]["version"]
-    own_version = {f"{version}"}
+    own_version = {str(config["metadata"]["version"])}
     row_kwargs = config.get("dataset_kwargs", {})
     rows_file = row_kwargs.get("data_file") or config.get("dataset_name")
     rows_file = row_kwargs.get("data_files", {}).get("test", rows_file)
     file_name = task if "generator" in row_kwargs else Path(rows_file).stem
-    # A family may leave out a last part that the names of all its files share.
     known_name = file_name if file_name in utils.FILES else file_name.rpartition("_")[0]
     return Scorer(
         task=task,
         base=base,
         family=utils.__name__.split(".")[-2],
-        version=version,
+        version=config["metadata"]["version"],
         prompt_versions=SAME_PROMPTS if own_version <= SAME_PROMPTS else own_version,
         config=config,
         file=file_name,
