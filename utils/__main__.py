@@ -79,11 +79,10 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Read the command line and run the tool that it names; return the exit status."""
-    description = "Tools around the temporal-reasoning tasks:\n\n"
-    for tool_name, (_, tool_help) in TOOLS.items():
-        description += f"  {tool_name:<11}  {tool_help}\n"
-    description += "\n`temporal-eval TOOL --help` says more of one."
-    parser = tool_parser("", description)
+    tool_lines = [f"  {name:<11}  {TOOLS[name][1]}" for name in TOOLS]
+    title = "Tools around the temporal-reasoning tasks:\n"
+    parser = tool_parser("", "\n".join([title, *tool_lines]))
+    parser.epilog = "`temporal-eval TOOL --help` says more of one."
     parser.add_argument("--version", action="version", version=VERSION)
     parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")

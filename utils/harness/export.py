@@ -23,7 +23,7 @@ import logging
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from lm_eval.api.instance import Instance
@@ -177,10 +177,8 @@ def main(arguments: list[str] | None = None) -> int:
     add_options(parser)
     options = parser.parse_args(arguments)
     check_output(options.output, "export", _BEGINNING)
-    json_lines = (f"{json.dumps(request)}\n" for request in request_lines(options))
-    if options.output is None:
-        sys.stdout.writelines(json_lines)
-        return 0
-    with written_whole(options.output) as requests_file:
-        requests_file.writelines(json_line.encode() for json_line in json_lines)
+    stdout = nullcontext(sys.stdout.buffer)
+    with written_whole(options.output) if options.output else stdout as output_file:
+        for request in request_lines(options):
+            output_file.write(f"{json.dumps(request)}\n".encode())
     return 0

@@ -5,14 +5,12 @@
 RESPONSES are outputs of the OpenAI Batch API to requests of `temporal-eval export`,
 samples that the harness logged (a file, or the folder of a run), or lines with `task`,
 `doc_id` or `doc`, and `response`; JSON Lines, plain or compressed by gzip. The harness's
-tables are printed. DIR gets its results and samples, which differ from those of a live run
-in time stamps, model name and model arguments alone, and in `finish_reason`, which a sample
-has where the answer tells why it ended. Give the options of the run or of the export;
-samples keep the prompts that were logged.
+tables are printed. DIR gets results and samples as of a live run, but for time stamps, the
+model's name and arguments, and `finish_reason` where an answer tells why it ended. Give the
+options of the run or of the export; samples keep the prompts that were logged.
 
 Each document needs one answer: a missing one is an error, or, with `--missing score-zero`,
-an empty response. All failed requests of a batch are named. If only the first N documents
-were answered, give `--limit N`.
+an empty response. All failed requests of a batch are named.
 
 Example:
 

@@ -82,12 +82,6 @@ class Manifest:
         self.complete = False
         self.save()
 
-    def end(self) -> None:
-        """Say that the pack is complete, without what killed runs alone would write."""
-        self.files = {file: digest for file, digest in self.files.items() if digest}
-        self.complete = True
-        self.save()
-
     def write(self, file: str, lines: Iterable[bytes]) -> None:
         """Write a file of the pack: whole, or not at all."""
         with written_whole(self.folder / file) as pack_file:

@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 from ..core.cli import output_path, say, tool_parser
 from ..core.errors import ToolError
 from ..core.families import FOLDER as TASKS, leaf_tasks, scorer, task_files
-from .manifest import FILE, LOCK, Manifest
+from .manifest import LOCK, Manifest
 from .sources import Source, checked_lines, find_sources
 
 
@@ -125,7 +125,10 @@ def make(
             say(f"[{source_number}/{len(sources)}] {source.file}: {data_summary}")
         for file_name, file_bytes in content_by_file.items():
             manifest.write(file_name, [file_bytes])
-        manifest.end()
+        # Without what killed runs alone would have written.
+        manifest.files = {file: sha for file, sha in manifest.files.items() if sha}
+        manifest.complete = True
+        manifest.save()
     if faults := check(folder):
         raise ToolError(faults[0])
     say(f"{folder} is complete. Run it:")
@@ -167,8 +170,7 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     if upstream_row_count not in (None, len(doc_digests)):
         summary += f", of {upstream_row_count}"
     elif upstream_fingerprint not in (None, fingerprint):
-        fault = f"fingerprint {fingerprint}, not {upstream_fingerprint}"
-        summary += f", but not the benchmark's: {fault}"
+        summary += f", of fingerprint {fingerprint}, not {upstream_fingerprint}"
     return summary + ", there already" * (manifest.files[file] == old_digest)
 
 
@@ -225,10 +227,8 @@ def _copies(families: set[str]) -> dict[str, bytes]:
 def check(folder: Path) -> list[str]:
     """Return a line for each file that is not as it was made; ToolError for no whole pack."""
     manifest = Manifest.of(folder)
-    if not manifest.files:
-        raise ToolError(f"{folder}: holds no {FILE}; make the pack first")
     if not manifest.complete:
-        raise ToolError(f"{folder}: is not complete; make it again, it goes on")
+        raise ToolError(f"{folder}: is no pack, or not complete; make it: it goes on")
     return [
         f"{folder / name}: is missing, or not as it was made; make the pack again"
         for name in sorted(manifest.files)

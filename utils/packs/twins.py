@@ -71,8 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
         bases_text = ", ".join(sorted({scorer(task).base for task in twin_tasks}))
         fault = "has no row that can have a twin; make a pack with some of"
         raise ToolError(f"{public_manifest.folder}: {fault} {bases_text}")
-    task_names = [min(source.tasks) for source in sources]
-    make(options.folder.resolve(), sources, task_names)
+    make(options.folder.resolve(), sources, [min(source.tasks) for source in sources])
     return 0
 
 
@@ -80,10 +79,13 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
     """Return the rows of a task of twins, and what the manifest says of them."""
     base_file = public.tasks[scorer(task).base]
     base_rows = read_jsonl(public.folder / "data" / base_file)
+    base_entry = public.data[base_file]
+    generated = {"twin_seed": seed, "twin_version": VERSION}
+    generated["twin_source"] = base_entry["fingerprint"]
     draws, count_by_reason = draw_twins(task, base_rows, seed)
     is_control_task = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [draw for draw in draws if draw.keeps_label == is_control_task]
-    twin_rows, base_entry = [draw.row for draw in draws], public.data[base_file]
+    twin_rows = [draw.row for draw in draws]
     twin_docs = documents_of(task, twin_rows) if twin_rows else []
     twin_digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
     originals = [[*draw.original, draw.mirror] for draw in draws]
@@ -91,11 +93,7 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
         tasks=frozenset({task}),
         upstream=f"twins of {base_entry['upstream']}, seed {seed}",
         load=lambda: twin_rows,
-        generated={
-            "twin_seed": seed,
-            "twin_version": VERSION,
-            "twin_source": base_entry["fingerprint"],
-        },
+        generated=generated,
         twins={
             # Digest of the twin -> digest and label of its original, and the mirror image.
             "originals": dict(zip(twin_digests, originals)),
@@ -114,11 +112,11 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     """
     base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
-    draws, count_by_reason, newest_list_name = [], Counter(), [*disputed.LISTS][-1]
+    draws, count_by_reason, newest_list = [], Counter(), [*disputed.LISTS][-1]
     for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
         row_digest = base_scorer.utils.digest(base_doc).hex()
         row_key, row_draws, refusals = f"{seed}|{row_digest}", [], []
-        is_disputed = disputed.is_in(newest_list_name, row_digest)
+        is_disputed = row_digest[:16] in disputed.DIGESTS[newest_list]
         for name in [] if is_disputed else transformations(task):
             twin = _draw(name, row, survey, row_key, owner_by_question)
             if isinstance(twin, str):

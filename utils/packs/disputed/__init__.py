@@ -12,13 +12,8 @@ from pathlib import Path
 
 
 _PATHS = sorted(Path(__file__).parent.glob("*.json"), key=lambda path: int(path.stem))
-# Name -> rows, the oldest list first; and the starts of their documents' digests.
+# Name -> rows, the oldest list first; and their documents' digests, 16 digits of each.
 LISTS: dict[str, list[dict]] = {
     f"disputed-{path.stem}": json.loads(path.read_bytes())["rows"] for path in _PATHS
 }
 DIGESTS = {name: {row["digest"] for row in rows} for name, rows in LISTS.items()}
-
-
-def is_in(name: str, digest: str) -> bool:
-    """Tell whether a list has the document of a digest, in hexadecimal digits."""
-    return digest[:16] in DIGESTS[name]
