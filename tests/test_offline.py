@@ -244,7 +244,7 @@ def test_a_pack_of_another_version_or_unfinished_is_refused(capsys, pack):
     assert "this version has no task tcp_of_old; make a new pack" in the_line(capsys)
     path.write_text(text.replace('"complete": true', '"complete": false'))
     assert make(pack, "--check") == 1
-    assert "not complete" in the_line(capsys)
+    assert "is not a complete pack" in the_line(capsys)
     with pytest.raises(ValueError, match="says that the pack is not complete"):
         load_rows(pack)
 
@@ -292,7 +292,7 @@ def test_a_faulty_file_is_named_with_its_line(capsys, tmp_path, text, said):
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
         (["--source", "tpc=."], "--source tpc=.: give one of tcp, "),
         (["--tasks", "tcp", "--source", "tcp=tests/cases"], "has no files TCP_short"),
-        (["--check"], "is no pack, or not complete; make it"),
+        (["--check"], "is not a complete pack; make it"),
     ],
 )
 def test_wrong_arguments_are_one_line(monkeypatch, capsys, tmp_path, arguments, said):

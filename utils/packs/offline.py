@@ -228,7 +228,7 @@ def check(folder: Path) -> list[str]:
     """Return a line for each file that is not as it was made; ToolError for no whole pack."""
     manifest = Manifest.of(folder)
     if not manifest.complete:
-        raise ToolError(f"{folder}: is no pack, or not complete; make it: it goes on")
+        raise ToolError(f"{folder}: is not a complete pack; make it, or make it again")
     return [
         f"{folder / name}: is missing, or not as it was made; make the pack again"
         for name in sorted(manifest.files)
