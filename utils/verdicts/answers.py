@@ -278,10 +278,9 @@ def read_results(path: Path) -> dict:
     """
     try:
         results = json.loads(path.read_bytes())
-        for section_name, section in results.items():
+        for key, section in results.items():
             if isinstance(section, dict):
-                section = {bare(task): claim for task, claim in section.items()}
-                results[section_name] = section
+                results[key] = {bare(task): claim for task, claim in section.items()}
         _cells(results, **_TYPES)
     except (ValueError, RecursionError, AttributeError) as error:
         fault, fix = f"is not a results file ({error})", "copy it again, or delete it"

@@ -112,8 +112,9 @@ def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, s
     """Return the reply of a process that gave none."""
     if process.exitcode == -signal.SIGXCPU:
         bound = f"{options.most_seconds} s and {options.most_answer_ms} ms an answer"
-        fault = f"takes more processor time than {bound}; raise --most_seconds"
-        return {"failure": fault}
+        return {
+            "failure": f"takes more processor time than {bound}; raise --most_seconds"
+        }
     if process.exitcode == _OUT_OF_MEMORY:
         fault = f"takes more than {options.most_memory:,} MiB of memory"
         return {"failure": f"{fault}; raise --most_memory"}
@@ -260,9 +261,8 @@ class Judging:
         """Judge an answer and write its row; LineError where it does not count."""
         if answer.fault:
             raise LineError(answer.fault)
-        has_checked_pack = self.check and self.options.include_path != FOLDER
-        needs_documents = answer.doc is None or has_checked_pack
-        if needs_documents and answer.task not in self.load_faults:
+        is_compared = self.check and self.options.include_path != FOLDER
+        if answer.task not in self.load_faults and (answer.doc is None or is_compared):
             self.wanted.add(answer.task)
         if self.wanted:  # read on, for what else is wanted
             return

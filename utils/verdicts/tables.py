@@ -192,8 +192,7 @@ def _judge(
                 continue
             head = {"schema": SCHEMA, "key": key, "pack": VERSION}
             head |= {"source": os.path.realpath(source.path), "failure": None} | reply
-            head_json = json.dumps(head, indent=1)
-            (judging.folder / HEAD).write_text(head_json, encoding="utf-8")
+            (judging.folder / HEAD).write_text(json.dumps(head, indent=1), "utf-8")
             if not read_table(place, source, key):  # by another process
                 with suppress(FileNotFoundError):
                     place.rename(f"{judging.folder}-old")
