@@ -53,21 +53,21 @@ def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     return common_scores
 
 
-def _functions(kind: str, family: str, name: str) -> dict[str, Callable]:
+def _functions(kind: str, family: str, suffix: str) -> dict[str, Callable]:
     """Return `explain_KIND` and `process_results_KIND`, which call a family's functions."""
 
     def explain(doc: dict, response: str) -> tuple:
-        family_verdict = getattr(_family(family), f"explain{name}")(doc, response)
+        family_verdict = getattr(_family(family), f"explain{suffix}")(doc, response)
         return family_verdict._replace(scores=_common(doc, family_verdict.scores))
 
     def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-        family_function = getattr(_family(family), f"process_results{name}")
-        return _common(doc, family_function(doc, results))
+        family_process_results = getattr(_family(family), f"process_results{suffix}")
+        return _common(doc, family_process_results(doc, results))
 
-    functions = explain, process_results
-    for function in functions:  # under its public name it can be pickled
+    both_functions = explain, process_results
+    for function in both_functions:  # under its public name it can be pickled
         function.__name__ = function.__qualname__ = f"{function.__name__}_{kind}"
-    return {function.__name__: function for function in functions}
+    return {function.__name__: function for function in both_functions}
 
 
 # Kind, as the YAML files name it; family; what the names of its functions end in.

@@ -49,8 +49,8 @@ _LEVELS = re.compile(r"(?P<first>[1-9]\d{0,3})(-(?P<last>[1-9]\d{0,3}))?", re.AS
 
 @cache
 def find_generator(name: str) -> ModuleType:
-    """Return a generator, of a package that is found by its path: the harness loads this
-    file by its own.
+    """Return a generator's module, of a package that is found by its path: the harness
+    loads this file by its own.
     """
     package_name = f"fresh_generators_{zlib.crc32(bytes(GENERATORS)):08x}"
     if package_name not in sys.modules:
@@ -148,9 +148,9 @@ def check_knobs(value: object) -> None:
     {generator: "benchmark"}.
     """
     if not isinstance(value, dict) or {*map(type, value.values())} - {dict, str}:
-        example_knobs = '{"timexnli": {"steps": 3}, "tcp_long": "benchmark"}'
         raise ValueError(
-            f"gen_knobs {value!r:.40} is not such as {example_knobs}; correct it"
+            f"gen_knobs {value!r:.40} is not such as"
+            ' {"timexnli": {"steps": 3}, "tcp_long": "benchmark"}; correct it'
         )
     for generator_name, generator_knobs in value.items():
         if generator_name not in NAMES:
@@ -171,13 +171,13 @@ def check_knobs(value: object) -> None:
 
 def _check_values(name: str, knobs: dict) -> None:
     """Raise ValueError for a knob that a generator has not, or not with its value."""
-    generator = find_generator(name)
-    known_knobs = generator.ladder(1)
-    bounds_by_knob = getattr(generator, "BOUNDS", {})
+    generator_module = find_generator(name)
+    level_1_knobs = generator_module.ladder(1)
+    bounds_by_knob = getattr(generator_module, "BOUNDS", {})
     for knob_name, knob_value in knobs.items():
-        if knob_name not in known_knobs:
+        if knob_name not in level_1_knobs:
             raise ValueError(
-                f"gen_knobs: {name} has no knob {knob_name!r:.40}; it has {', '.join(known_knobs)}"
+                f"gen_knobs: {name} has no knob {knob_name!r:.40}; it has {', '.join(level_1_knobs)}"
             )
         least, greatest = bounds_by_knob.get(knob_name, (0, 100))
         if type(knob_value) is not int or not least <= knob_value <= greatest:
@@ -240,14 +240,14 @@ def load(
         generator, gen_seed, gen_rows, gen_levels, gen_version, gen_knobs
     )
     _check_cache(sys.argv)
-    test_rows = datasets.Dataset.from_list(rows_with_bar(request))
+    test_dataset = datasets.Dataset.from_list(rows_with_bar(request))
     eval_logger.info(
         f"fresh_{generator}: {gen_rows} rows, gen_seed {gen_seed}, gen_rows {gen_rows},"
         f" gen_levels {gen_levels}, gen_knobs {json.dumps(request.knobs)}, gen_version"
         f" {find_generator(generator).VERSION}"
     )
-    test_rows.info.config_name = f"fresh_{generator}"
-    return datasets.DatasetDict(test=test_rows)
+    test_dataset.info.config_name = f"fresh_{generator}"
+    return datasets.DatasetDict(test=test_dataset)
 
 
 def _check_cache(command_line: list[str]) -> None:

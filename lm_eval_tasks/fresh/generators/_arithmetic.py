@@ -39,9 +39,9 @@ class Problem(NamedTuple):
 
 def problem(kind: str, answer: dict, **parts: object) -> Problem:
     """Return a problem of a kind, told in the words of the table."""
-    kind_texts = TEXTS[kind]
-    problem_text = kind_texts["text"].format(**TEXTS, **parts)
-    return Problem(problem_text, kind_texts["fields"].format(**parts), answer)
+    kind_patterns = TEXTS[kind]
+    problem_text = kind_patterns["text"].format(**TEXTS, **parts)
+    return Problem(problem_text, kind_patterns["fields"].format(**parts), answer)
 
 
 def is_relative(rng: random.Random, level: int) -> bool:
@@ -69,12 +69,12 @@ def draw_facts(
         if drawn_value != peer_value and is_relative(rng, level):
             difference_text = write_difference(abs(drawn_value - peer_value))
             side_word = side_words[drawn_value > peer_value]
-            value_text = f"{difference_text} {side_word} {peer_name}"
+            value_phrase = f"{difference_text} {side_word} {peer_name}"
         else:
-            value_text = write_value(drawn_value)
+            value_phrase = write_value(drawn_value)
             direct_facts.append((drawn_value, name))
         facts.append((drawn_value, name))
-        clauses.append(clause_pattern.format(name, value_text))
+        clauses.append(clause_pattern.format(name, value_phrase))
     return facts, "; ".join(clauses), direct_facts
 
 
@@ -105,14 +105,14 @@ def names(rng: random.Random, count: int) -> list[str]:
     """Return names of people; with surnames where there are too many for first names."""
     if count <= len(TEXTS["first names"]):
         return rng.sample(TEXTS["first names"], count)
-    full_names = map(" ".join, product(TEXTS["first names"], TEXTS["last names"]))
-    return rng.sample([*full_names], count)
+    full_names = [*map(" ".join, product(TEXTS["first names"], TEXTS["last names"]))]
+    return rng.sample(full_names, count)
 
 
 def places(rng: random.Random, count: int) -> list[str]:
     """Return made names of cities."""
-    lowercase_names = map("".join, product(SYLLABLES, repeat=3))
-    return rng.sample([*map(str.capitalize, lowercase_names)], count)
+    all_lowercase_names = [*map("".join, product(SYLLABLES, repeat=3))]
+    return [*map(str.capitalize, rng.sample(all_lowercase_names, count))]
 
 
 def joined(items: list[str]) -> str:
@@ -131,8 +131,8 @@ def years(number: int) -> str:
 
 def ordinal(number: int) -> str:
     """Return a number as "1st", "2nd", "11th"."""
-    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{'th' if number % 100 in (11, 12, 13) else suffix}"
+    last_digit_suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else last_digit_suffix}"
 
 
 def duration(seconds: int) -> str:
@@ -165,10 +165,10 @@ def clock_of_a_style(rng: random.Random) -> Callable[[int], str]:
 
 def half_day_clock(seconds: int) -> str:
     """Return a time with AM or PM, or noon or midnight."""
-    hour, second_of_hour = divmod(seconds, 3600)
+    hour24, second_of_hour = divmod(seconds, 3600)
     if seconds % (12 * 3600) == 0:
-        return "noon" if hour else "midnight"
-    return f"{hour % 12 or 12}{clock(second_of_hour)[2:]} {'AP'[hour // 12]}M"
+        return "noon" if hour24 else "midnight"
+    return f"{hour24 % 12 or 12}{clock(second_of_hour)[2:]} {'AP'[hour24 // 12]}M"
 
 
 def time(rng: random.Random, level: int) -> int:

@@ -15,6 +15,7 @@ from . import _arithmetic as a
 # Divisors of 2,520, so that any of them fall together within seven years.
 PERIODS = (5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 20, 21, 24, 28, 30, 35, 36, 40, 42)
 TOTALS = 720, 840, 1080, 1260, 1440, 1680, 2160, 2520  # days until many fall together
+HALLS = [f" in hall {number}" for number in range(1, 8)]
 MOST_DAYS = 7_000  # over which what returns is followed
 NUMERIC_FORMS = ("yyyy-mm-dd", "mm/dd/yyyy", "dd-mm-yyyy")
 # Minutes ahead of UTC of the zones that are off the full hour.
@@ -31,12 +32,12 @@ def average(rng: random.Random, level: int) -> a.Problem:
     mean_seconds = unit_seconds * rng.randrange(
         1800 // unit_seconds, 14_400 // unit_seconds
     )
-    carried_seconds = rng.sample(range(-840, 840, unit_seconds), duration_count)
+    seconds_added_by_each = rng.sample(range(-840, 840, unit_seconds), duration_count)
     # Each takes from the mean what the one before it adds.
     durations = [
         mean_seconds + seconds_added - seconds_taken
         for seconds_added, seconds_taken in zip(
-            carried_seconds, [carried_seconds[-1], *carried_seconds]
+            seconds_added_by_each, [seconds_added_by_each[-1], *seconds_added_by_each]
         )
     ]
     text_slots = {
@@ -50,30 +51,30 @@ def average(rng: random.Random, level: int) -> a.Problem:
 
 def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
     """The time of several jobs, each at the pace of a sample of it."""
-    sample_texts, job_texts, total_seconds = [], [], 0
+    pace_facts, job_texts, total_seconds = [], [], 0
     nouns_and_verbs = rng.sample(a.TEXTS["jobs"], len(a.TEXTS["jobs"]))
     for job_number in range(level):
         noun, verb = nouns_and_verbs[job_number % len(nouns_and_verbs)]
-        adjective = ""  # none where each noun comes once
+        noun_adjective = ""  # none where each noun comes once
         if level > len(nouns_and_verbs):
-            adjective = f"{a.TEXTS['sorts'][job_number // len(nouns_and_verbs)]} "
+            noun_adjective = f"{a.TEXTS['sorts'][job_number // len(nouns_and_verbs)]} "
         sample_size = 1 if level == 1 else rng.randrange(2, 8)
         seconds_per_piece = (
             30 * rng.randrange(2, 40) if level == 1 else rng.randrange(60, 1500)
         )
         job_size = rng.randrange(3, 40)
         sample_text, job_text = [
-            f"{verb} {a.counted(piece_count, noun).replace(' ', f' {adjective}')}"
+            f"{verb} {a.counted(piece_count, noun).replace(' ', f' {noun_adjective}')}"
             for piece_count in (sample_size, job_size)
         ]
-        sample_duration_text = a.duration(seconds_per_piece * sample_size)
-        sample_texts.append(f"{sample_duration_text} to {sample_text}")
+        sample_seconds = seconds_per_piece * sample_size
+        pace_facts.append(f"{a.duration(sample_seconds)} to {sample_text}")
         job_texts.append(job_text)
         total_seconds += seconds_per_piece * job_size
-    text_slots = {"facts": "; ".join(sample_texts), "name": a.names(rng, 1)[0]}
-    query_text = a.joined(job_texts) + ", one job after the other" * (level > 1)
+    text_slots = {"facts": "; ".join(pace_facts), "name": a.names(rng, 1)[0]}
+    asked_jobs_text = a.joined(job_texts) + ", one job after the other" * (level > 1)
     answer = a.hours_minutes_seconds(total_seconds, "X Y Z")
-    return a.problem("at_the_same_pace", answer, query=query_text, **text_slots)
+    return a.problem("at_the_same_pace", answer, query=asked_jobs_text, **text_slots)
 
 
 def next_time(rng: random.Random, level: int) -> a.Problem:
@@ -82,12 +83,10 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     if routine_count <= len(routines):
         periods = rng.sample(PERIODS, routine_count)
     else:  # so many that their multiple would always be the same
-        multiple = rng.choice(TOTALS)
-        divisors = [divisor for divisor in range(5, 100) if multiple % divisor == 0]
+        common_multiple = rng.choice(TOTALS)
+        divisors = [factor for factor in range(5, 100) if common_multiple % factor == 0]
         periods = rng.choices(divisors, k=routine_count)
-        routines = [
-            f"{routine} in hall {hall}" for hall in range(1, 8) for routine in routines
-        ]
+        routines = [routine + hall_text for hall_text in HALLS for routine in routines]
     routines, meeting_period = rng.sample(routines, routine_count), lcm(*periods)
     past_period_count = rng.randrange(
         max(1, min(12 * level, MOST_DAYS // meeting_period))
@@ -104,12 +103,12 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
         f"{routine} every {period} days" for routine, period in zip(routines, periods)
     ]
     routine_facts[0] = routine_facts[0][0].upper() + routine_facts[0][1:]
-    first_day_words, query_text = a.TEXTS["falling together"][min(routine_count - 1, 2)]
+    premise_text, query_text = a.TEXTS["falling together"][min(routine_count - 1, 2)]
     return a.problem(
         "next_time",
         {"answer": f"{next_meeting_day:{strftime_form}}"},
         facts=a.joined(routine_facts),
-        premise=first_day_words,
+        premise=premise_text,
         query=query_text,
         form=date_form,
         first=f"{first_meeting_day:{strftime_form}}",
@@ -150,11 +149,11 @@ class Calendar(NamedTuple):
     def busy(self, rng: random.Random, count: int) -> list[tuple[int, int]]:
         """Return spans outside of the window that do not touch each other."""
         busy_spans: list[tuple[int, int]] = []
-        raster_step_limit = 5 if self.window else 16
+        most_span_steps = 4 if self.window else 15
         span_starts = rng.sample(range(self.start, self.end, self.raster), count)
         for span_start in sorted(span_starts):
             span_end = min(
-                span_start + self.raster * rng.randrange(1, raster_step_limit), self.end
+                span_start + self.raster * rng.randint(1, most_span_steps), self.end
             )
             is_apart = not busy_spans or busy_spans[-1][1] < span_start
             if is_apart and (
@@ -203,8 +202,8 @@ class Calendar(NamedTuple):
             query_text = a.TEXTS["meeting edge"].format(edge=edge_word)
             answer, answer_form = "unanswerable", '"HH:MM"'
             if meeting_starts:
-                earliest_or_latest = min if edge_word == "earliest" else max
-                answer = a.clock(60 * earliest_or_latest(meeting_starts))
+                min_or_max = min if edge_word == "earliest" else max
+                answer = a.clock(60 * min_or_max(meeting_starts))
         text_slots = {"facts": facts, "length": self.length, "when": raster_text}
         text_slots |= {"query": query_text, "form": answer_form}
         return a.problem("meeting", {"answer": answer}, **text_slots)
@@ -241,25 +240,25 @@ MOST_TRIES = 100  # until there is no start
 
 
 def common_times(rng: random.Random, level: int) -> a.Problem | None:
-    """The starts of a meeting when all have time, by the spans in which they have."""
+    """How many starts a meeting can have, or the first or last, by when each is free."""
     calendar, names = _calendar(rng, level), a.names(rng, level + 1)
     for _ in range(MOST_TRIES):
-        busy_by_person = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
-        free_by_person = [calendar.free(busy_spans) for busy_spans in busy_by_person]
-        if all(free_by_person):
+        busy_of_each = [calendar.busy(rng, 1 + min(level // 2, 4)) for _ in names]
+        free_of_each = [calendar.free(busy_of_one) for busy_of_one in busy_of_each]
+        if all(free_of_each):
             free_texts = [
-                f"{name} is free {_told_spans(free_spans)}"
-                for name, free_spans in zip(names, free_by_person)
+                f"{name} is free {_told_spans(free_of_one)}"
+                for name, free_of_one in zip(names, free_of_each)
             ]
             if problem := calendar.problem(
-                rng, f"{'; '.join(free_texts)}.", sum(busy_by_person, [])
+                rng, f"{'; '.join(free_texts)}.", sum(busy_of_each, [])
             ):
                 return problem
     return None
 
 
 def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
-    """The starts of a meeting when none is taken; some can move what they have."""
+    """How many starts a meeting can have, or the first or last, by when each is busy."""
     calendar, names = _calendar(rng, level), a.names(rng, level + 1)
     hours_sentence = (
         f"{a.joined(names)} work from {a.clock(60 * calendar.start)} to"
@@ -268,14 +267,14 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
     for _ in range(MOST_TRIES):
         busy_texts, fixed_spans = [], []
         for person_index, name in enumerate(names):
-            spans_of_person = calendar.busy(rng, 2 + min(level // 2, 4))
+            busy_of_one = calendar.busy(rng, 2 + min(level // 2, 4))
             busy_text = f"{name} is not busy at all"
-            if spans_of_person:
-                busy_text = f"{name} is busy {_told_spans(spans_of_person)}"
-            if spans_of_person and level > 1 and person_index % 3 == 1:
+            if busy_of_one:
+                busy_text = f"{name} is busy {_told_spans(busy_of_one)}"
+            if busy_of_one and level > 1 and person_index % 3 == 1:
                 busy_text += ", but can move every appointment"
             else:
-                fixed_spans += spans_of_person
+                fixed_spans += busy_of_one
             busy_texts.append(busy_text)
         if problem := calendar.problem(
             rng, f"{hours_sentence} {'; '.join(busy_texts)}.", fixed_spans
@@ -299,8 +298,8 @@ def _zone(rng: random.Random, level: int) -> int:
 
 def _flight(rng: random.Random, here: int, there: int) -> int:
     """Return the seconds of a flight between two zones: the further, the longer."""
-    zone_gap = abs(here - there)
-    return 60 * (rng.randrange(45, 200) + min(zone_gap, a.DAY - zone_gap) // 72)
+    gap_seconds = abs(here - there)
+    return 60 * (rng.randrange(45, 200) + min(gap_seconds, a.DAY - gap_seconds) // 72)
 
 
 def _zone_name(seconds: int) -> str:
@@ -311,11 +310,11 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
     """The clock of the last one in a chain of calls, each at a time of the caller's."""
     names = a.names(rng, level + 1)
     zone_offsets = [_zone(rng, level) for _ in names]
-    first_call_time = 60 * rng.randrange(a.DAY // 60)
+    first_local_time = 60 * rng.randrange(a.DAY // 60)
     call_texts = [
-        f"At {a.clock(first_call_time)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
+        f"At {a.clock(first_local_time)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
     ]
-    utc_call_time = first_call_time - zone_offsets[0]
+    utc_call_time = first_local_time - zone_offsets[0]
     for caller_index in range(1, len(names) - 1):
         utc_call_time += 60 * rng.randrange(10, 1430)
         clock_text = a.clock((utc_call_time + zone_offsets[caller_index]) % a.DAY)
@@ -341,16 +340,16 @@ def landing(rng: random.Random, level: int) -> a.Problem:
     """The local time of the landing, after flights and stops."""
     origin, destination = a.places(rng, 2)
     origin_offset, destination_offset = _zone(rng, level), _zone(rng, level)
-    departure_second = 60 * rng.randrange(a.DAY // 60)
+    local_departure_second = 60 * rng.randrange(a.DAY // 60)
     durations = [_flight(rng, origin_offset, destination_offset)]
     for _ in range(level - 1):
         durations += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
-    utc_landing_time = departure_second - origin_offset + sum(durations)
+    utc_landing_time = local_departure_second - origin_offset + sum(durations)
     answer = a.day_and_time(utc_landing_time + destination_offset, 5)
     text_slots = {"facts": a.by_turns(durations, "a flight of", "a stop of")}
     text_slots |= {"here": origin, "from_zone": _zone_name(origin_offset)}
     text_slots |= {"there": destination, "to_zone": _zone_name(destination_offset)}
-    text_slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(departure_second)}
+    text_slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(local_departure_second)}
     return a.problem("landing", answer, **text_slots)
 
 
@@ -365,8 +364,8 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
         """Return a city and the local time and date there at `utc_time`."""
         days_later, second_of_day = divmod(utc_time + zone_offsets[city_index], a.DAY)
         local_date = start_day + timedelta(days_later)
-        time_text = f"{a.clock(second_of_day)} on {a.in_words(local_date, False)}"
-        return f"{cities[city_index]} at {time_text}"
+        time_and_date = f"{a.clock(second_of_day)} on {a.in_words(local_date, False)}"
+        return f"{cities[city_index]} at {time_and_date}"
 
     for origin_index in range(len(cities) - 1):
         departure_text = write_city_and_time(origin_index)
@@ -390,18 +389,18 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
 
 def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
-    clock_phrases = [f"those in {city}" for city in a.places(rng, level + 1)]
+    city_phrases = [f"those in {city}" for city in a.places(rng, level + 1)]
     write_zone = lambda zone_offset: f"at {_zone_name(zone_offset)}"  # noqa: E731
     wording = "{} are {}", write_zone, a.duration, "behind", "ahead of"
     draw_zone = partial(_zone, rng, level)
     zone_facts, zones_text, direct_zone_facts = a.draw_facts(
-        rng, level, clock_phrases, draw_zone, wording
+        rng, level, city_phrases, draw_zone, wording
     )
-    true_gap, gap_of_direct_facts = (
+    true_gap, direct_facts_gap = (
         max(fact_list)[0] - min(fact_list)[0]
         for fact_list in (zone_facts, direct_zone_facts)
     )
-    if level > 2 and true_gap == gap_of_direct_facts and rng.random() < 0.7:
+    if level > 2 and true_gap == direct_facts_gap and rng.random() < 0.7:
         return None
     query_text = "greatest time difference between any two of them"
     if level == 1:
@@ -436,7 +435,7 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
     From level 2 on one of two dates does not exist, and other letters hang on the second:
     so only the chain of letters says whether that matters.
     """
-    asked_date_exists, longest_step = rng.random() < 0.8, 20 + 60 * min(level, 5)
+    asked_date_exists, longest_step = rng.random() < 0.8, 19 + 60 * min(level, 5)
     date_facts, step_facts, ends_of_chains = [], [], []
     name_iterator = iter(a.names(rng, 2 + level + level // 2))
     for step_count in (level, level // 2) if level > 1 else (1,):
@@ -447,7 +446,7 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
         date_facts.append(f"{name}'s letter is dated {date_text}")
         for _ in range(step_count):
             previous_name, name = name, next(name_iterator)
-            day_offset = rng.choice((1, -1)) * rng.randrange(2, longest_step)
+            day_offset = rng.choice((1, -1)) * rng.randint(2, longest_step)
             distance_text = a.counted(abs(day_offset), "day")
             side_word = "later" if day_offset > 0 else "earlier"
             step_facts.append(
@@ -473,10 +472,9 @@ def nested_days(rng: random.Random, level: int) -> a.Problem:
         (("yesterday", -1), ("today", 0), ("tomorrow", 1))
     )
     for _ in range(level):
-        day_step = rng.choice((1, -1))
-        side_word = "after" if day_step > 0 else "before"
+        side_word, direction = rng.choice((("after", 1), ("before", -1)))
         named_day_text = f"the day {side_word} {named_day_text}"
-        days_to_named_day += day_step
+        days_to_named_day += direction
     today = a.date_of(rng, 1950, 2050)
     days_to_asked_day = rng.randrange(2, 100 + 100 * min(level, 10))
     query_text = f"is the date {days_to_asked_day} days from"
@@ -526,7 +524,7 @@ def _full_years(birthday: date, today: date) -> int:
 
 
 def age(rng: random.Random, level: int) -> a.Problem:
-    """The age of the last person in a chain of differences; in a third, one is missing.
+    """The age of the last in a chain of differences; in a third of them, one is vague.
 
     At level 1, the year may be told of somebody else. From level 2 on, some links lead
     elsewhere, and one of them is as vague as the missing one. The facts are told in any
@@ -538,7 +536,7 @@ def age(rng: random.Random, level: int) -> a.Problem:
     first_birth = first_birth.replace(day=min(first_birth.day, 28))  # in every month
     is_answerable = rng.random() < 2 / 3
     vague_name = rng.choice(side_names if is_answerable else chain_names[1:] or [""])
-    birth_dates = {names[0]: first_birth}
+    birth_by_name = {names[0]: first_birth}
     facts = [f"{names[0]} was born on {a.in_words(first_birth, False)}"]
     if level == 1:
         birthday_text = f"{first_birth.day} {a.MONTHS[first_birth.month - 1]}"
@@ -546,22 +544,22 @@ def age(rng: random.Random, level: int) -> a.Problem:
         told_name, told_age = names[not is_answerable], rng.randrange(5, 40)
         facts.append(f"{told_name} turned {told_age} in {first_birth.year + told_age}")
     for index, name in enumerate(names[1:] if level > 1 else (), start=1):
-        peer_name = names[index - 1] if index < level else rng.choice([*birth_dates])
-        year_gap = birth_dates[peer_name].year - first_birth.year
+        peer_name = names[index - 1] if index < level else rng.choice([*birth_by_name])
+        peer_years_later = birth_by_name[peer_name].year - first_birth.year
         side_word = rng.choice(("younger", "older"))
-        if abs(year_gap) > 25:
-            side_word = "older" if year_gap > 0 else "younger"
+        if abs(peer_years_later) > 25:
+            side_word = "older" if peer_years_later > 0 else "younger"
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
         months_later = (12 * years + months) * (1 if side_word == "younger" else -1)
-        birth_dates[name] = a.plus_months(birth_dates[peer_name], months_later)
+        birth_by_name[name] = a.plus_months(birth_by_name[peer_name], months_later)
         gap_text = ""
         if name != vague_name:
             gap_text = f"exactly {a.years(years)} and {a.counted(months, 'month')} "
         facts.append(f"{name} is {gap_text}{side_word} than {peer_name}")
     rng.shuffle(facts)
-    birth_years = [birth_date.year for birth_date in birth_dates.values()]
+    birth_years = [birth_date.year for birth_date in birth_by_name.values()]
     today = a.date_of(rng, max(birth_years) + 1, min(min(birth_years) + 100, 2025))
-    asked_age = _full_years(birth_dates[chain_names[-1]], today)
+    asked_age = _full_years(birth_by_name[chain_names[-1]], today)
     answer = {"answer": asked_age if is_answerable else "unanswerable"}
     text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
     return a.problem("age", answer, name=chain_names[-1], **text_slots)

@@ -20,8 +20,8 @@ FIRST_YEAR = 2030  # of what is still to come
 
 def dynasties(rng: random.Random, level: int) -> a.Problem:
     """The year when dynasties gained or lost power, from the years of their reigns."""
-    longest_reign = 30 + a.most(level, 40, 3000, 1)  # years
-    reign_lengths = [rng.randrange(5, longest_reign) for _ in range(level)]
+    longest_reign = 29 + a.most(level, 40, 3000, 1)  # years
+    reign_lengths = [rng.randint(5, longest_reign) for _ in range(level)]
     total_years = sum(reign_lengths)
     # From level 2 on year 1 AD is passed; at level 1 it may be. All end by 2000.
     start_year_range = (
@@ -35,24 +35,24 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     facts_text = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
         *a.places(rng, 1), level, a.joined(reign_texts), a.years(total_years)
     )
-    stated_dynasty, asked_dynasty = (
+    stated_subject, asked_subject = (
         f"the {a.ordinal(dynasty_number)} dynasty" if level > 1 else "it"
         for dynasty_number in (1, level)
     )
     stated_verb, asked_verb = "took", "lose"
     stated_year, answer_year = start_year, start_year + total_years
     if rng.random() < 0.5:
-        stated_dynasty, asked_dynasty = asked_dynasty, stated_dynasty
+        stated_subject, asked_subject = asked_subject, stated_subject
         stated_verb, asked_verb = "lost", "take"
         stated_year, answer_year = answer_year, stated_year
     return a.problem(
         "dynasties",
         {"answer": a.era(answer_year)},
         facts=facts_text,
-        subject=stated_dynasty.capitalize(),
+        subject=stated_subject.capitalize(),
         verb=stated_verb,
         year=a.era(stated_year),
-        target=asked_dynasty,
+        target=asked_subject,
         target_verb=asked_verb,
     )
 
@@ -72,10 +72,10 @@ def _moves(amounts: list[tuple[int, str]]) -> str:
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     """The weekday of an appointment that was moved by days and weeks, several times."""
     start_weekday, days_moved, moves = rng.randrange(7), 0, []
-    for move_number in range(level):
-        unit, unit_days, _, most_amount = MOVES[move_number > 0 and rng.random() < 0.2]
+    for _ in range(level):
+        unit, days_per_unit, _, most_amount = MOVES[bool(moves) and rng.random() < 0.2]
         moves.append((rng.choice((1, -1)) * rng.randrange(2, most_amount), unit))
-        days_moved += moves[-1][0] * unit_days
+        days_moved += moves[-1][0] * days_per_unit
     return a.problem(
         "moved_weekday",
         {"answer": a.WEEKDAYS[(start_weekday + days_moved) % 7]},
@@ -95,14 +95,14 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
         )
     moves = []
     for move_number in range(level):
-        unit, unit_days, unit_months, most_amount = move_units[
+        unit, days_per_unit, months_per_unit, most_amount = move_units[
             -1 - move_number % len(move_units)
         ]
         amount = rng.randrange(2, 2 + most_amount * min(level, 5) // 5)
         amount *= rng.choice((1, -1) if moved_day.year > FIRST_YEAR else (1,))
         moves.append((amount, unit))
         moved_day = a.plus_months(
-            moved_day + timedelta(amount * unit_days), amount * unit_months
+            moved_day + timedelta(amount * days_per_unit), amount * months_per_unit
         )
     return a.problem(
         "moved_date",
@@ -181,10 +181,10 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
     """People in the order of the moments at which they did something."""
     people_count = level + 2
     names = a.names(rng, people_count)
-    moments_by_time = {
+    moment_by_day_and_second = {
         moment[:2]: moment for moment in _moments(rng, level, 2 * people_count)
     }
-    moments = list(moments_by_time.values())[:people_count]
+    moments = list(moment_by_day_and_second.values())[:people_count]
     if len(moments) < people_count:
         return None
     facts_text = "; ".join(
@@ -192,10 +192,10 @@ def in_order(rng: random.Random, level: int) -> a.Problem | None:
     )
     is_ascending = rng.random() < 0.5
     order_text = "earliest to the latest" if is_ascending else "latest to the earliest"
-    moments_and_names = sorted(zip(moments, names), reverse=not is_ascending)
+    sorted_moments_and_names = sorted(zip(moments, names), reverse=not is_ascending)
     return a.problem(
         "in_order",
-        {"ordered_list": [name for _, name in moments_and_names]},
+        {"ordered_list": [name for _, name in sorted_moments_and_names]},
         topic=rng.choice(("reports", "films", "designs")),
         facts=facts_text,
         way=order_text,
@@ -285,12 +285,12 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
 
 def open_days(rng: random.Random, level: int) -> a.Problem:
     """The days of spans together, both ends of which count."""
-    most_span_days = a.most(level, 150, 30_000, 20)
+    most_span_days = 9 + a.most(level, 150, 30_000, 20)
     first_day, span_texts, total_days = a.date_of(rng, 1870, 1920), [], 0
     is_month_first = rng.random() < 0.5
     for _ in range(level):
         first_day += timedelta(rng.randrange(2, 60))
-        span_days = rng.randrange(10, 10 + most_span_days)
+        span_days = rng.randint(10, most_span_days)
         last_day = first_day + timedelta(span_days - 1)
         span_texts.append(
             f"from {a.in_words(first_day, is_month_first)}"

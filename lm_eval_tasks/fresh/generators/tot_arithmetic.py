@@ -52,9 +52,9 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
     round_number, turn_index = divmod(index, len(TURNS))
     type_name = TURNS[turn_index]
-    rows_per_round, draw_functions = KINDS[type_name]
-    index_in_type = round_number * rows_per_round + TURNS[:turn_index].count(type_name)
-    problem = draw_functions[index_in_type % len(draw_functions)](rng, knobs["steps"])
+    type_turn_count, kind_functions = KINDS[type_name]
+    index_in_type = round_number * type_turn_count + TURNS[:turn_index].count(type_name)
+    problem = kind_functions[index_in_type % len(kind_functions)](rng, knobs["steps"])
     if problem is None:
         return None
     return {
