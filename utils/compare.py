@@ -67,11 +67,11 @@ def match(models: list[Model]) -> tuple[Matches, list[str]]:
     for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
             copies_by_digest[task, digest][run_number].append(document)
-    aligned_by_task: dict[str, list] = defaultdict(list)
-    for task, digest in sorted(copies_by_digest):
-        aligned_by_task[task] += _align(copies_by_digest[task, digest])
     matches, lack_messages = [{} for _ in models], []
-    for task, aligned_docs in aligned_by_task.items():
+    for task, keys in groupby(sorted(copies_by_digest), key=itemgetter(0)):
+        aligned_docs = [
+            copies for key in keys for copies in _align(copies_by_digest[key])
+        ]
         aligned_docs.sort(
             key=lambda copies: natural(json.dumps(_row(copies)["doc_id"]))
         )
@@ -155,10 +155,9 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
     rows, run_pairs = [], combinations(range(len(run_names)), 2)
     comparisons = [*product(run_pairs, scopes, RULES)]
     for run_pair, scope, rule in comparisons:
-        scores_a, scores_b = (
+        (scores_a, clusters), (scores_b, _) = (
             headline_scores(scope, matches[run_number], rule) for run_number in run_pair
         )
-        clusters = [doc.cluster for task in scope.tasks for doc in matches[0][task]]
         cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
         _, score_sums_b = stats.cluster_totals(scores_b, clusters)
         row = {

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -77,14 +78,11 @@ def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
 
 
 def cluster_totals(
-    values: Sequence[float], clusters: Iterable[Hashable]
+    values: Sequence[float], clusters: Sequence[Hashable]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of documents and the sum of the values of each cluster."""
-    index_by_cluster: dict[Hashable, int] = {}
-    cluster_indices = [
-        index_by_cluster.setdefault(cluster, len(index_by_cluster))
-        for cluster in clusters
-    ]
+    index_by_cluster = dict(zip(dict.fromkeys(clusters), count()))
+    cluster_indices = [index_by_cluster[cluster] for cluster in clusters]
     return np.bincount(cluster_indices), np.bincount(cluster_indices, weights=values)
 
 
@@ -225,14 +223,12 @@ def detectable_difference(
     # one has all that is right in the other, and a document more. Documents that begin to
     # differ share clusters less than right answers do: inside the scale, their number lies,
     # on the log scale, halfway between that of all documents and the effective number.
-    sums_of_runs = (first_sums, second_sums)
-    smoothed_means = [(sums.sum() + 1) / (document_count + 2) for sums in sums_of_runs]
+    run_sums = (first_sums, second_sums)
+    smoothed_means = [(sums.sum() + 1) / (document_count + 2) for sums in run_sums]
     variance_ratios = (
         upper_scores * (1 - upper_scores) + lower_scores * (1 - lower_scores)
     ) / sum(mean - mean**2 for mean in smoothed_means)
-    effective_count = min(
-        spread(sizes, sums, SCORES).effective for sums in sums_of_runs
-    )
+    effective_count = min(spread(sizes, sums, SCORES).effective for sums in run_sums)
     is_inside = (lower_scores > 0) & (upper_scores < 1)
     middle_count = math.sqrt(document_count * effective_count)
     differing_counts = np.where(is_inside, middle_count, effective_count)

@@ -183,10 +183,10 @@ def _values(
     """Return a value for each document, of which the mean is the score, and its cluster."""
     values_by_benchmark, clusters = [], []
     for benchmark in benchmarks:
-        scores = headline_scores(benchmark, entrant.documents_by_task, rule)
+        documents_by_task = entrant.documents_by_task
+        scores, task_clusters = headline_scores(benchmark, documents_by_task, rule)
         values_by_benchmark.append(scores)
-        for task in entrant.answered(benchmark):
-            clusters += [doc.cluster for doc in entrant.documents_by_task[task]]
+        clusters += task_clusters
     return stats.linearised(values_by_benchmark, by_size=False), clusters
 
 

@@ -126,11 +126,11 @@ def _intervals(
 
     The format cost is the flexible score minus the published one.
     """
-    clusters = [doc.cluster for docs in documents_by_task.values() for doc in docs]
     figure_by_column, scores_by_rule = {}, []
     for rule in RULES:
-        scores_by_rule.append(headline_scores(benchmark, documents_by_task, rule))
-        estimate = estimate_score(scores_by_rule[-1], clusters)
+        scores, clusters = headline_scores(benchmark, documents_by_task, rule)
+        scores_by_rule.append(scores)
+        estimate = estimate_score(scores, clusters)
         for field in ("low", "high", "error", "freedom", "design_effect"):
             figure_by_column[f"{rule}_{field}"] = getattr(estimate, field)
     format_cost = estimate_difference(*scores_by_rule, clusters)
@@ -140,13 +140,14 @@ def _intervals(
 
 def headline_scores(
     benchmark: Group, documents_by_task: dict[str, list[Document]], rule: str
-) -> list[float]:
-    """Return `linearised` scores of the documents of a benchmark, by one of RULES."""
-    scores_by_task = []
+) -> tuple[list[float], list[str]]:
+    """Return `linearised` scores of a benchmark's documents by one of RULES, and clusters."""
+    scores_by_task, clusters = [], []
     for task in filter(documents_by_task.get, benchmark.tasks):
         metric = scorer(task).headline[RULES.index(rule)]
         scores_by_task.append([doc.means()[metric] for doc in documents_by_task[task]])
-    return linearised(scores_by_task, benchmark.by_size)
+        clusters += [document.cluster for document in documents_by_task[task]]
+    return linearised(scores_by_task, benchmark.by_size), clusters
 
 
 def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -> dict:
@@ -160,8 +161,7 @@ def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -
             weighted_sum = math.fsum(map(math.prod, zip(task_means, weights)))
             cell_by_column[column] = weighted_sum / sum(weights)
     if cell_by_column["published"] is not None:
-        tasks = [row["task"] for row in task_rows]
-        documents_by_task = {task: tallies[task].all.documents for task in tasks}
+        documents_by_task = {task: tallies[task].all.documents for task in tallies}
         cell_by_column |= _intervals(benchmark, documents_by_task)
     for column in ("n", "answers", *_COUNTS):
         cell_by_column[column] = sum(row[column] for row in task_rows)
