@@ -28,6 +28,7 @@ from pathlib import Path
 from ..core import tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.files import check_output, written_whole
+from ..score.rows import RULES
 from ..verdicts.checks import Check
 from ..verdicts.runs import Model, answer_options, read_models
 from ..verdicts.tables import Failure, Table
@@ -112,26 +113,19 @@ def _write(data: dict, options: Namespace) -> None:
     for path, content in content_by_path.items():
         with written_whole(path) as file:
             file.write(content)
-    terminal_table = tables.render([*_lines(data)], "markdown", tables.percent)
+    terminal_rows = []
+    for benchmark, entrant in product(data["benchmarks"], data["models"]):
+        if row := entrant.figures.get(benchmark["name"]):
+            terminal_row = {"benchmark": benchmark["name"], "model": entrant.name}
+            terminal_row |= {"status": entrant.status, "n": row["n"]}
+            for rule in RULES:
+                terminal_row[rule] = row[rule]
+                terminal_row[f"{rule} rank"] = row[f"{rule}_rank"] or "–"
+            terminal_rows.append(terminal_row)
+    terminal_table = tables.render(terminal_rows, "markdown", tables.percent)
     sys.stdout.write(f"{terminal_table}\n")
     for path in filter(None, (options.html, options.csv, options.json)):
         say(f"{path.absolute()} is written")
-
-
-def _lines(data: dict) -> Iterator[dict]:
-    """Yield what a terminal shows of the models in each benchmark."""
-    for benchmark, entrant in product(data["benchmarks"], data["models"]):
-        if row := entrant.figures.get(benchmark["name"]):
-            yield {
-                "benchmark": benchmark["name"],
-                "model": entrant.name,
-                "status": entrant.status,
-                "n": row["n"],
-                "published": row["published"],
-                "published rank": row["published_rank"] or "–",
-                "flexible": row["flexible"],
-                "flexible rank": row["flexible_rank"] or "–",
-            }
 
 
 def _page(text: str) -> tuple[Path, bool]:

@@ -116,9 +116,8 @@ def _by_task(remarks: list[tuple[str, str]], tasks: Collection) -> Iterator[str]
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark: as in its worst task, and why."""
-    tasks, outcomes, statuses = entrant.answered(benchmark), entrant.outcomes, []
-    for task in tasks:
-        statuses += _statuses(entrant, task)
+    tasks, outcomes = entrant.answered(benchmark), entrant.outcomes
+    statuses = [*chain(*(_statuses(entrant, task) for task in tasks))]
     if refused_count := sum(entrant.model.refused[task] for task in tasks):
         refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
         statuses += [(FALSE, refusal_text, task) for task in tasks]

@@ -9,7 +9,7 @@ of their parts.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations, product
 from pathlib import Path
@@ -136,9 +136,6 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
     return *status_and_marks, *rank_sums, *negative_score_sums, entrant.name
 
 
-# ---------------------------------------------------------------------------- figures
-
-
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     """Add the rows of `score`, after those of the mean and of benchmarks."""
     model_rows, figures = score_rows(entrant.name, entrant.model.tasks), {}
@@ -190,9 +187,6 @@ def _values(
     return stats.linearised(values_by_benchmark, by_size=False), clusters
 
 
-# ------------------------------------------------------------------------------ ranks
-
-
 def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
     """Add ranks to figures, by each benchmark or mean over several.
 
@@ -242,28 +236,22 @@ def _rivals(
     return {key: rivals for key, rivals in rivals_by_key.items() if len(rivals) > 1}
 
 
-# ------------------------------------------------------------------------- benchmarks
-
-
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the first model that has it."""
     name = benchmark.name
     first_entrant = next(entrant for entrant in entrants if name in entrant.figures)
     tasks, figures = first_entrant.answered(benchmark), first_entrant.figures
-    task_rows = [figures[task] for task in tasks]
-    constant_answers = Counter(row["constant_answer"] for row in task_rows)
     return {
         "name": name,
         "title": title(name),
         "tasks": tasks,
         "of": len(benchmark.tasks),
         "by_size": benchmark.by_size,
-        "version": str(benchmark.version),
+        "version": benchmark.version,
         "rows": figures[name]["n"],
         "clusters": figures[name]["clusters"],
         "columns": _columns(name, tasks, figures),
         "constant": figures[name]["constant"],
-        "constant_answers": [answer for answer, _ in constant_answers.most_common(3)],
     }
 
 

@@ -138,9 +138,6 @@ def _middle(name: str, longest: int = 28) -> str:
     return f"{name[: longest - longest // 2]}…{name[-(longest // 2 - 1) :]}"
 
 
-# -------------------------------------------------------------------------- documents
-
-
 # The row of an answer, what the page holds of it, and of its document if that has no
 # earlier answer, from which its prompt would be taken.
 ShownAnswer = tuple[dict, dict, dict | None]
