@@ -130,8 +130,6 @@ BAD = [
     (b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),
     (b'{"a": 1}\n' + b"[" * 10**6, ", line 2: is nested too deeply"),
     (ZIPPED[:-9], ", after line .: the gzip data is cut off or damaged"),
-    (b"\x28\xb5\x2f\xfd", ": is zstd; convert it to JSON Lines"),
-    (b"PAR1", ": is Parquet; convert it to JSON Lines"),
 ]
 
 

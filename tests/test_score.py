@@ -358,7 +358,7 @@ ZIPPED = gzip.compress(b"".join(GOOD_LINES))
 FILES = {
     "empty": (b"", ": has no answers that can be scored; give"),
     "CSV": (b"doc_id,response\n", ", line 1: is not JSON Lines; write a"),
-    "Parquet": (b"PAR1\x15\x04\xff\xfe\n", ": is Parquet; convert it to JSON Lines"),
+    "Parquet": (b"PAR1\x15\x04\xff\xfe\n", ", line 1: is not UTF-8; save the file"),
     "half a gzip file": (ZIPPED[:9], ": after line 0: the gzip data is cut off or"),
 }
 

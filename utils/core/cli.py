@@ -73,6 +73,4 @@ def whole_number(argument: str, *, least: int = 0) -> int:
     """Return the whole number that an option gives; ArgumentTypeError below `least`."""
     if argument.isascii() and argument.isdecimal() and int(argument) >= least:
         return int(argument)
-    raise ArgumentTypeError(
-        f"{argument!r:.80} is not a whole number of at least {least}"
-    )
+    raise ArgumentTypeError(f"{argument!r:.80} is not a whole number from {least} on")

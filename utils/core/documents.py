@@ -54,8 +54,7 @@ def document(task: str, row: dict) -> dict:
     try:
         return documents_of(task, [row])[0]
     except ToolError as error:  # it is one row of many: its number here says nothing
-        fault = str(error)
-        raise ValueError(fault.partition("row 0, ")[2] or fault) from None
+        raise ValueError(str(error).rpartition("row 0, ")[2]) from None
 
 
 def documents_of(task: str, rows: list[dict]) -> list[dict]:

@@ -234,18 +234,14 @@ def explain(task: object, doc: object, response: object) -> Verdict:
     explain_response = scorer(f"{task}").explain
     try:
         doc = json.loads(doc) if isinstance(doc, str) else doc
-        arguments = (("response", response, str), ("doc", doc, dict))
-        for name, argument, py_type in arguments:
-            if not isinstance(argument, py_type):
-                fault = (
-                    f"'{name}' is a {type(argument).__name__}, not {py_type.__name__}"
-                )
-                raise ToolError(f"{fault}; give the {name} as the harness logs it")
-        return explain_response(doc, response)
-    except ToolError:
-        raise
+        if isinstance(doc, dict) and isinstance(response, str):
+            return explain_response(doc, response)
     except NOT_A_DOCUMENT as error:
         raise not_a_document(task, doc, error) from None
+    raise ToolError(
+        f"'doc' is a {type(doc).__name__}, 'response' is a {type(response).__name__}; give"
+        " a dict and a str, as the harness logs them"
+    )
 
 
 def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
@@ -280,17 +276,15 @@ class Group(NamedTuple):
     version: float
 
 
-def groups() -> list[Group]:
-    """Return the groups that average a published score and a flexible one, by name."""
-    averaged_groups = []
+def groups() -> Iterator[Group]:
+    """Yield the groups that average a published score and a flexible one, by name."""
     for name, (_, config, _) in sorted(task_files().items()):
         metric_list = config.get("aggregate_metric_list", [])
         metric_names = {entry["metric"] for entry in metric_list}
         if any({*headline} <= metric_names for headline in HEADLINES):
             is_by_size = all(entry["weight_by_size"] for entry in metric_list)
             tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
-            averaged_groups.append(Group(name, tasks, is_by_size, version))
-    return averaged_groups
+            yield Group(name, tasks, is_by_size, version)
 
 
 def alone(task: str) -> Group:

@@ -27,8 +27,6 @@ from .errors import LineError, ToolError
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 MOST_BYTES = 2**26  # of a line once it is unpacked
-# How files of a format begin.
-_GZIP, _FOREIGN = b"\x1f\x8b", {b"\x28\xb5\x2f\xfd": "zstd", b"PAR1": "Parquet"}
 # Files are written in a folder of such a name first, which is locked as long.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
@@ -56,20 +54,15 @@ def read_lines(
     """
     line_number, byte_count = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
-        first_bytes = file.peek(4)
-        if file_format := _FOREIGN.get(first_bytes[:4]):
-            raise ToolError(f"{path}: is {file_format}; convert it to JSON Lines")
-        unpacked_file = gzip.open(file) if first_bytes.startswith(_GZIP) else file
+        unpacked_file = gzip.open(file) if file.peek(2)[:2] == b"\x1f\x8b" else file
         try:
             byte_lines = iter(lambda: unpacked_file.readline(longest + 1), b"")
             for line_number, line_bytes in enumerate(byte_lines, 1):
                 byte_count += len(line_bytes)
                 place = f"{path}, line {line_number}"
                 if len(line_bytes) > longest:
-                    fault = f"is longer than {longest / 2**20:g} MiB"
-                    raise ToolError(
-                        f"{place}: {fault}; write each object in its own line"
-                    )
+                    fault = f"{place}: is longer than {longest / 2**20:g} MiB"
+                    raise ToolError(f"{fault}; write each object in its own line")
                 if byte_count > most:
                     fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
                     raise ToolError(f"{path}: {fault}; split the file")
@@ -88,7 +81,7 @@ def parse(line: Line) -> dict:
         if isinstance(json_value, dict):
             return json_value
     except UnicodeDecodeError:
-        fault = "is not UTF-8; save the file as UTF-8"
+        fault = "is not UTF-8; save the file as UTF-8 JSON Lines"
     except RecursionError:
         fault = "is nested too deeply; fix the line"
     except ValueError as error:
@@ -112,9 +105,9 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
         with open_part(target_path.parent) as part_folder:
             part_path = part_folder / "file"
             with part_path.open("wb") as file:
-                if target_path.exists():
-                    with suppress(PermissionError):  # some file systems have no modes
-                        shutil.copymode(target_path, part_path)
+                # A new one has no mode to keep, and some file systems have no modes.
+                with suppress(FileNotFoundError, PermissionError):
+                    shutil.copymode(target_path, part_path)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -183,11 +176,12 @@ def check_output(path: Path | None, tool: str, beginning: str) -> None:
     """
     if path:
         check_writable(path)
-    if path and path.is_file() and path.stat().st_size:
+    if path and path.exists():
         with path.open(encoding="utf-8", errors="replace") as file:
-            if not re.match(beginning, file.read(1 << 16)):
-                fix = "move it elsewhere, or name another output"
-                raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
+            old_text = file.read(1 << 16)
+        if old_text and not re.match(beginning, old_text):
+            fix = "move it elsewhere, or name another output"
+            raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
 
 
 def is_stream(path: Path) -> bool:

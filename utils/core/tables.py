@@ -17,7 +17,7 @@ from .cli import printable
 tabulate.MIN_PADDING = 0
 FORMATS = ("markdown", "csv", "json")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by name, and blank
+_FORMULA = re.compile(r"[^!-~]*[=+@-]")  # what is not ASCII may be invisible
 _MARKUP = re.compile(r"[\\`*<>&|~]|\][\[(:]|\b_|_\b")  # a lone [1, 2] is no link
 
 
@@ -51,28 +51,26 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-    column_names = dict.fromkeys(column for row in rows for column in row)
-    columns = {name: [row.get(name) for row in rows] for name in column_names}
+    columns = dict.fromkeys(column for row in rows for column in row)
     if form == "csv":
         csv_file = io.StringIO()
-        writer = csv.writer(csv_file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*(map(_csv_cell, cells) for cells in columns.values())))
+        writer = csv.DictWriter(csv_file, columns, lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({column: _csv_cell(cell) for column, cell in row.items()})
         return csv_file.getvalue()
-    columns = {
-        name: cells
-        for name, cells in columns.items()
-        if any(cell is not None for cell in cells)
-    }
+    alignments = {}
+    for column in columns:
+        cells = [row[column] for row in rows if row.get(column) is not None]
+        if cells:
+            is_numeric = any(isinstance(cell, int | float) for cell in cells)
+            alignments[column] = "right" if is_numeric else "left"
     table_text = tabulate.tabulate(
-        {name: [escaped(cell, number) for cell in columns[name]] for name in columns},
-        headers=[escaped(name) for name in columns],  # two may look alike
+        [[escaped(row.get(column), number) for column in alignments] for row in rows],
+        headers=[escaped(column) for column in alignments],
         tablefmt="pipe",
         disable_numparse=True,
-        colalign=[
-            "right" if any(isinstance(cell, int | float) for cell in cells) else "left"
-            for cells in columns.values()
-        ],
+        colalign=alignments.values(),
     )
     return f"{table_text}\n"
 
@@ -81,14 +79,9 @@ def _csv_cell(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
     if not isinstance(cell, str):
         return cell
-    first_letter = next(filter(_is_visible, cell), "")
-    is_formula = unicodedata.normalize("NFKC", first_letter) in ("=", "+", "-", "@")
-    return "'" * is_formula + _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], cell)
-
-
-def _is_visible(letter: str) -> bool:
-    is_blank = letter.isspace() or letter in _FILLERS or not letter.isprintable()
-    return not is_blank and not unicodedata.category(letter).startswith("M")
+    is_formula = _FORMULA.match(unicodedata.normalize("NFKC", cell))
+    quote = "'" if is_formula else ""
+    return quote + _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], cell)
 
 
 def escaped(cell: object, number: Callable[[float], str] = str) -> str:

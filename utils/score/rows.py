@@ -32,7 +32,7 @@ def rows(
     `tallies` are by task. With `k` there are pass@k and the majority, too.
     """
     benchmark_rows, task_rows, part_rows = [], [], []
-    for benchmark in benchmarks(sorted(tallies, key=natural)):
+    for benchmark in benchmarks(sorted(tallies)):
         labels = {"run": run, "task": benchmark.name, "filter": filter_name}
         scored_rows = []
         for task in (task for task in benchmark.tasks if task in tallies):
