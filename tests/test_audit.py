@@ -87,6 +87,7 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     doc = {"dialogue": "A: Now.", "question": "When?", "answer": "2020-01-01"}
     doc["answer_format"] = "YYYY-MM-DD"
     lines.append({"task": "tcp_long", "doc": doc, "response": ""})
+    lines.append(lines[3] | {"task": "tcp_short", "doc": doc | {"question": "Now?"}})
     path = write(tmp_path / "answers", *lines)
     left_out = {
         scorer(line["task"]).utils.digest(line["doc"]).hex()[:16]
@@ -97,7 +98,7 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     options = [f"a={path}", f"b={path}", "--leave_out", LIST]
     assert main(["compare", *options, "--format", "json"]) == 0
     printed = capsys.readouterr()
-    (row, *_) = json.loads(printed.out)
+    (*_, row) = json.loads(printed.out)
     assert (row["n"], row["a"]) == (2, 0.5)
     assert f"1 answers of a are left out ({LIST})" in printed.err
     assert main(["leaderboard", *options, f"--html={page}", f"--json={table}"]) == 0
@@ -107,6 +108,7 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
         ("tot_arithmetic", 2),
         ("tcp_long", 0),
     }  # the latter without scores
+    assert "1 of 2 tasks" in rows[0]["remarks"]
     assert f"without 4 to disputed rows ({LIST})" in page.read_text()
     options[:2] = [str(write(tmp_path / "none left", lines[1]))]
     assert main(["leaderboard", *options, f"--html={page}"]) == 1
