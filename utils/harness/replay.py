@@ -163,15 +163,14 @@ def _misfit(answer: Answer, options: Namespace) -> str | None:
 def save(tracker: EvaluationTracker, results: dict, replay: Replay, output: Path):
     """Write results and samples where `lm_eval --output_path` does, each file whole."""
     samples_by_task = results.pop("samples")
-    for task, samples in samples_by_task.items():
-        for sample in samples:
-            answer = replay.joined.get((bare(task), sample["doc_id"]))
-            if answer and answer.finish_reason:
-                sample["finish_reason"] = answer.finish_reason
     with tempfile.TemporaryDirectory() as temporary_folder:
         tracker.output_path = temporary_folder
         tracker.save_results_aggregated(results=results, samples=samples_by_task)
         for task, samples in samples_by_task.items():
+            for sample in samples:
+                answer = replay.joined.get((bare(task), sample["doc_id"]))
+                if answer and answer.finish_reason:
+                    sample["finish_reason"] = answer.finish_reason
             tracker.save_results_samples(task_name=task, samples=samples)
         # First the samples, last the results.
         log_paths = sorted(Path(temporary_folder).rglob("*.json*"), reverse=True)

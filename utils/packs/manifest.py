@@ -97,6 +97,5 @@ class Manifest:
         """Return the names of the files in the folder that are not of the pack."""
         file_paths = (path for path in self.folder.rglob("*") if not path.is_dir())
         file_names = {path.relative_to(self.folder).as_posix() for path in file_paths}
-        return sorted(
-            name for name in file_names - {*self.files, FILE, LOCK} if not is_part(name)
-        )
+        file_names -= {*self.files, FILE, LOCK}
+        return sorted(name for name in file_names if not is_part(name))

@@ -99,12 +99,9 @@ def _use_local_files(sources: list[Source], source_options: list[str]) -> list[S
 
 
 def make(
-    folder: Path,
-    sources: list[Source],
-    tasks_to_run: list[str],
-    allow_partial: bool = False,
+    folder: Path, sources: list[Source], tasks: list[str], allow_partial: bool = False
 ) -> None:
-    """Make a pack of the rows of sources, or go on with one; say how to run it.
+    """Make a pack of the rows of sources, or go on with one; say how to run its tasks.
 
     ToolError for rows of another seed, size or levels than those in the pack.
     """
@@ -132,7 +129,7 @@ def make(
     if faults := check(folder):
         raise ToolError(faults[0])
     say(f"{folder} is complete. Run it:")
-    tasks_text = ",".join(tasks_to_run or [min(manifest.tasks)])
+    tasks_text = ",".join(tasks or [min(manifest.tasks)])
     say(COMMAND.format(folder=shlex.quote(str(folder)), tasks=tasks_text))
 
 

@@ -124,10 +124,8 @@ def checked_lines(
         placed_rows = ((f"{origin}, row {number}", row) for number, row in rows)
     for row_place, row in placed_rows:
         try:
-            row_schema = pyarrow.Table.from_pylist([row]).schema
-            schema = pyarrow.unify_schemas(
-                [schema, row_schema], promote_options="permissive"
-            )
+            schemas = [schema, pyarrow.Table.from_pylist([row]).schema]
+            schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
             for task in sorted(source.tasks, reverse=True):
                 [document] = documents_of(task, [row])
         except Exception as error:  # families and pyarrow raise all kinds
