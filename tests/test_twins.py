@@ -275,7 +275,7 @@ def test_without_public_rows_there_are_no_twins(tmp_path, capsys):
     empty.mkdir()
     source = ["--allow-partial", f"--source=timebench={EXAMPLES / 'data'}"]
     assert main(["offline", f"{pack}", "--tasks", "timebench_mctaco", *source]) == 0
-    for public, fault in ((empty, "make the pack"), (pack, "has no row that")):
+    for public, fault in ((empty, "is not a complete pack"), (pack, "has no row that")):
         command = ["twins", f"{out}", "--include_path", f"{public}", "--gen-seed", "7"]
         assert main(command) == 1
         assert fault in capsys.readouterr().err

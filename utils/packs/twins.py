@@ -43,7 +43,10 @@ class Draw(NamedTuple):
     column: str  # of the label
     original: tuple[str, object]  # digest and label of the public row
     mirror: object  # None where the label stays, too
-    keeps_label: bool
+
+    @property
+    def keeps_label(self) -> bool:
+        return self.row[self.column] == self.original[1]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -119,13 +122,9 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
             if isinstance(twin, str):
                 refusals.append(twin)
                 continue
-            twin_row, original = (
-                twin.row | {"twin": name},
-                (row_digest, row[twin.column]),
-            )
-            keeps_label = twin_row[twin.column] == row[twin.column]
-            mirror = None if keeps_label else twin.mirror
-            row_draws.append(Draw(twin_row, twin.column, original, mirror, keeps_label))
+            original = row_digest, row[twin.column]
+            draw = Draw(twin.row | {"twin": name}, twin.column, original, twin.mirror)
+            row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         if row_draws:
             draws.append(min(row_draws, key=lambda draw: draw.keeps_label))
             owner_by_question[_question(draws[-1].row)] = row_key
