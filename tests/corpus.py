@@ -11,7 +11,7 @@ from utils.core.files import read_jsonl
 
 
 CASES = ROOT / "tests" / "cases"
-FAMILIES = ("tcp", "timebench", "tot")
+FAMILIES = sorted(folder.name for folder in CASES.iterdir())
 
 
 class Case(NamedTuple):

@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import threading
+import traceback
 from argparse import Namespace
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -139,7 +140,10 @@ def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)
     except Exception as error:  # what nobody foresaw is a fault of this work alone
-        reply_json = json.dumps({"failure": f"cannot be judged ({error!r:.200})"})
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).parent.name}/{Path(frame.filename).name}"
+        fault = f"cannot be judged ({error!r:.200}; {place}, line {frame.lineno})"
+        reply_json = json.dumps({"failure": fault})
     writer.send_bytes(reply_json.encode())
 
 
