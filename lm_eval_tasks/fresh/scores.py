@@ -38,18 +38,18 @@ def _family(name: str) -> ModuleType:
 
 def _common(doc: dict, scores: dict[str, float]) -> dict[str, float]:
     """Return the scores of a family's rule by the names that the fresh tasks share."""
-    published_metric, flexible_metric = next(
-        headline_pair
-        for headline_pair in HEADLINES
-        if {*headline_pair} <= scores.keys()
+    published_key, flexible_key = next(
+        headline_keys
+        for headline_keys in HEADLINES
+        if {*headline_keys} <= scores.keys()
     )
     common_scores = {
-        "score": scores[published_metric],
-        "score_flexible": scores[flexible_metric],
+        "score": scores[published_key],
+        "score_flexible": scores[flexible_key],
         "extracted": scores["extracted"],
     }
     if doc["level"] <= MOST_LEVELS:
-        common_scores[f"score_flexible_level_{doc['level']}"] = scores[flexible_metric]
+        common_scores[f"score_flexible_level_{doc['level']}"] = scores[flexible_key]
     return common_scores
 
 

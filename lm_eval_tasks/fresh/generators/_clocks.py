@@ -197,16 +197,16 @@ class Calendar(NamedTuple):
             raster_text = "the hour or 15, 30 or 45 minutes after it"
         edge_word = rng.choice(("earliest", "latest"))
         query_text = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
-        answer, answer_form = len(meeting_starts), "<number>"
+        answer_value, answer_form = len(meeting_starts), "<number>"
         if rng.random() < 0.4:
             query_text = a.TEXTS["meeting edge"].format(edge=edge_word)
-            answer, answer_form = "unanswerable", '"HH:MM"'
+            answer_value, answer_form = "unanswerable", '"HH:MM"'
             if meeting_starts:
                 min_or_max = min if edge_word == "earliest" else max
-                answer = a.clock(60 * min_or_max(meeting_starts))
+                answer_value = a.clock(60 * min_or_max(meeting_starts))
         text_slots = {"facts": facts, "length": self.length, "when": raster_text}
         text_slots |= {"query": query_text, "form": answer_form}
-        return a.problem("meeting", {"answer": answer}, **text_slots)
+        return a.problem("meeting", {"answer": answer_value}, **text_slots)
 
 
 def _calendar(rng: random.Random, level: int) -> Calendar:

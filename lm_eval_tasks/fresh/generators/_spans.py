@@ -24,10 +24,10 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     reign_lengths = [rng.randint(5, longest_reign) for _ in range(level)]
     total_years = sum(reign_lengths)
     # From level 2 on year 1 AD is passed; at level 1 it may be. All end by 2000.
-    start_year_range = (
+    start_year_bounds = (
         (1 - total_years, min(1, 2001 - total_years)) if level > 1 else (-900, 900)
     )
-    start_year = rng.randrange(*start_year_range)
+    start_year = rng.randrange(*start_year_bounds)
     reign_texts = [
         f"the {a.ordinal(dynasty_number)} for {a.years(reign_length)}"
         for dynasty_number, reign_length in enumerate(reign_lengths, 1)
@@ -274,9 +274,9 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     if not rank_cities_and_facts:
         return None
     rank_word, right_cities, facts_text = rank_cities_and_facts
-    answer = right_cities[0] if len(right_cities) == 1 else "equal"
+    answer_value = right_cities[0] if len(right_cities) == 1 else "equal"
     return a.problem(
-        "oldest_city", {"answer": answer}, facts=facts_text, rank=rank_word
+        "oldest_city", {"answer": answer_value}, facts=facts_text, rank=rank_word
     )
 
 
