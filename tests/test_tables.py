@@ -47,7 +47,12 @@ NAMES = {  # as Markdown shows them
 CELLS = {  # as CSV has them: no formula, and nothing that steers a terminal
     **{"=1+1": "'=1+1", "\uff1d1+1": "'\uff1d1+1", " =1+1": "' =1+1", "\t@x": "'\t@x"},
     "\u200b\ufe0f\u3164\u2800-1": "'\u200b\ufe0f\u3164\u2800-1",
-    **{"\r+1": "'\\r+1", " a=1": " a=1", "a\0b\x1b[31m": r"a\x00b\x1b[31m"},
+    **{
+        "\r+1": "'\\r+1",
+        " a=1": " a=1",
+        "日本-x": "日本-x",
+        "a\0b\x1b[31m": r"a\x00b\x1b[31m",
+    },
 }
 
 

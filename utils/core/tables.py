@@ -17,7 +17,7 @@ from .cli import printable
 tabulate.MIN_PADDING = 0
 FORMATS = ("markdown", "csv", "json")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_FORMULA = re.compile(r"[^!-~]*[=+@-]")  # what is not ASCII may be invisible
+_FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by name, and blank
 _MARKUP = re.compile(r"[\\`*<>&|~]|\][\[(:]|\b_|_\b")  # a lone [1, 2] is no link
 
 
@@ -79,9 +79,15 @@ def _csv_cell(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
     if not isinstance(cell, str):
         return cell
-    is_formula = _FORMULA.match(unicodedata.normalize("NFKC", cell))
+    first_letter = next(filter(_is_visible, cell), "")
+    is_formula = unicodedata.normalize("NFKC", first_letter) in ("=", "+", "-", "@")
     quote = "'" if is_formula else ""
     return quote + _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], cell)
+
+
+def _is_visible(letter: str) -> bool:
+    is_filler = letter.isspace() or letter in _FILLERS or not letter.isprintable()
+    return not is_filler and not unicodedata.category(letter).startswith("M")
 
 
 def escaped(cell: object, number: Callable[[float], str] = str) -> str:
