@@ -38,22 +38,22 @@ class Survey(NamedTuple):
     @classmethod
     def of(cls, rows: Iterable[dict]) -> Survey:
         """Return the years and names of rows; a vintage is a type and whether it has eras."""
-        years_by_vintage, answer_years_by_vintage = defaultdict(set), defaultdict(set)
-        label_names = set()
+        story_years_by_vintage = defaultdict(set)
+        all_years_by_vintage, label_names = defaultdict(set), set()
         for row in rows:
             story, label = _story(row.get("prompt", row["question"])), row.get("label")
             year_pattern = _BARE_YEAR if "prompt" in row else _pattern(story)
             vintage = _vintage(row, story)
-            years_by_vintage[vintage].update(_years(story, year_pattern))
-            answer_years = _years(f"{story} {label}", year_pattern)
-            answer_years_by_vintage[vintage].update(answer_years)
+            story_years_by_vintage[vintage].update(_years(story, year_pattern))
+            story_and_label_years = _years(f"{story} {label}", year_pattern)
+            all_years_by_vintage[vintage].update(story_and_label_years)
             if label and year_pattern is not _BARE_YEAR:
                 label_names.update(_names(label))
-        for years_of_vintages in (years_by_vintage, answer_years_by_vintage):
-            for (_, has_eras), years in years_of_vintages.items():
-                if has_eras and years:  # few rows, whose years lie far apart
-                    years.update(range(min(years), max(years)))
-        return cls(years_by_vintage, answer_years_by_vintage, label_names)
+        vintages = *story_years_by_vintage.items(), *all_years_by_vintage.items()
+        for (_, has_eras), years in vintages:
+            if has_eras and years:  # few rows, whose years lie far apart
+                years.update(range(min(years), max(years)))
+        return cls(story_years_by_vintage, all_years_by_vintage, label_names)
 
 
 Transformation = Callable[[dict, Survey, Random], Twin | str]
@@ -97,11 +97,11 @@ def _story(text: str) -> str:
 
 def _edit(text: str, change: Callable[[str], str]) -> str:
     """Return a text that is changed in all parts but those that say how to answer."""
-    edited_parts, fixed_end = [], 0
+    result_parts, fixed_end = [], 0
     for fixed_match in _FIXED.finditer(text):
-        edited_parts += [change(text[fixed_end : fixed_match.start()]), fixed_match[0]]
+        result_parts += [change(text[fixed_end : fixed_match.start()]), fixed_match[0]]
         fixed_end = fixed_match.end()
-    return "".join([*edited_parts, change(text[fixed_end:])])
+    return "".join([*result_parts, change(text[fixed_end:])])
 
 
 def _vintage(row: dict, story: str) -> tuple:
@@ -157,10 +157,10 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
         _BARE_YEAR.search(label_left) and not _ASKS_COUNT.search(row["question"])
     ):
         return "another number that may be a year"
-    all_years, vintage = story_years + label_years, _vintage(row, story)
+    story_and_label_years, vintage = story_years + label_years, _vintage(row, story)
     shifts = [
         shift
-        for shift in _shifts_of_days(story, label, all_years)
+        for shift in _shifts_of_days(story, label, story_and_label_years)
         if {year + shift for year in story_years} <= survey.years[vintage]
         and {year + shift for year in label_years} <= survey.answers[vintage]
         # Those of the mirror image, too.
@@ -168,14 +168,14 @@ def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
     ]
     if not shifts:
         return NO_ROOM
-    shift = choose(rng, _as_many_carries(shifts, all_years, 10))
+    shift = choose(rng, _as_many_carries(shifts, story_and_label_years, 10))
     right_label = _moved(label, shift, label_year_pattern)
-    mirror_label = _moved(label, 2 * shift, label_year_pattern)
+    wrong_mirror_label = _moved(label, 2 * shift, label_year_pattern)
     moved_question = _edit(
         row["question"], lambda text: _moved(text, shift, story_year_pattern)
     )
     moved_row = row | {"question": moved_question, "label": right_label}
-    return Twin(moved_row, "label", mirror_label)
+    return Twin(moved_row, "label", wrong_mirror_label)
 
 
 def _shifts_of_days(story: str, label: str, years: list[int]) -> list[int]:
@@ -184,11 +184,11 @@ def _shifts_of_days(story: str, label: str, years: list[int]) -> list[int]:
     shifts = [factor * least_shift for factor in range(-5, 6) if factor]
     if _pattern(story) is not _YEAR and not re.search(rf"\b{_MONTH}|\d[-/]\d", story):
         return shifts
-    near_years = range(min(years) - 1, max(years) + 2)
+    surrounding_years = range(min(years) - 1, max(years) + 2)
     return [
         shift
         for shift in shifts
-        if all(isleap(year) == isleap(year + shift) for year in near_years)
+        if all(isleap(year) == isleap(year + shift) for year in surrounding_years)
     ]
 
 
@@ -217,9 +217,9 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     shift = choose(rng, _as_many_carries(shifts, question_and_label_years, 1000))
     moved_question = _moved(row["question"], shift, _MONTH_AND_YEAR)
     right_label = [_moved(label, shift, _MONTH_AND_YEAR)]
-    mirror_label = [_moved(label, 2 * shift, _MONTH_AND_YEAR)]
+    wrong_mirror_label = [_moved(label, 2 * shift, _MONTH_AND_YEAR)]
     moved_row = row | {"question": moved_question, "answer": right_label}
-    return Twin(moved_row, "answer", mirror_label)
+    return Twin(moved_row, "answer", wrong_mirror_label)
 
 
 # ------------------------------------------------------------------ dates of a project
@@ -276,18 +276,18 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     They have no mirror image: of both wrong years, one is near today, the other is not.
     """
     dialogue_text, speech_by_speaker = " ".join(row["dialogue"]), defaultdict(str)
-    for utterance in row["dialogue"]:
-        speaker, _, spoken_text = utterance.partition(":")
+    for dialogue_line in row["dialogue"]:
+        speaker, _, spoken_text = dialogue_line.partition(":")
         speech_by_speaker[speaker] += f"{spoken_text}\n"
-    zone_minutes = _zone_minutes(speech_by_speaker)
-    zone_minutes_and_question = zone_minutes | ({"question": 0} if zone_minutes else {})
-    spoken_and_question = speech_by_speaker | {"question": row["question"]}
-    if reason := _unmovable(spoken_and_question, zone_minutes_and_question):
+    minutes_by_speaker = _zone_minutes(speech_by_speaker)
+    question_zone = {"question": 0} if minutes_by_speaker else {}
+    text_by_source = speech_by_speaker | {"question": row["question"]}
+    if reason := _unmovable(text_by_source, minutes_by_speaker | question_zone):
         return reason
     start_texts = [row[column] for column in row if column.startswith("project_start")]
     project_years = {*_years(" ".join([*start_texts, row["answer"]]), _DATE_YEAR)}
-    stated_minutes = _stated_minutes(speech_by_speaker, zone_minutes)
-    if not _needed_minutes(row, start_texts) <= stated_minutes:
+    stated_minutes_of_day = _stated_minutes(speech_by_speaker, minutes_by_speaker)
+    if not _needed_minutes(row, start_texts) <= stated_minutes_of_day:
         return _LOCAL
     if not project_years & {*_years(dialogue_text, _DATE_YEAR)}:
         return "a dialogue without the year"
@@ -296,7 +296,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     }
     if max(all_years) - min(all_years) > 1:  # a number after a day of the project
         return "another number that may be a year"
-    possible_years = {*range(STEADY if zone_minutes else 1901, 2100)}
+    possible_years = {*range(STEADY if minutes_by_speaker else 1901, 2100)}
     shifts = [
         shift
         for shift in (-28, 28)
@@ -328,26 +328,26 @@ def _zone_minutes(texts: dict[str, str]) -> dict[str, int]:
     """
     minutes_by_speaker = {}
     for speaker, spoken_text in texts.items():
-        offsets_of_speaker = set()
+        stated_offsets = set()
         for sentence in re.split(r"(?<=[.?!]) |\n", _SURE.sub(" ", spoken_text)):
-            offsets_of_places = [
-                offsets
-                for offsets, places_pattern in PLACES
+            place_offsets = [
+                zone_offsets
+                for zone_offsets, places_pattern in PLACES
                 if places_pattern.search(sentence)
             ]
-            for offset in _ZONE.findall(sentence):
-                is_sure = len(offsets_of_places) == 1 and offset in offsets_of_places[0]
-                offsets_of_speaker.add(offset if is_sure else None)
-        if len(offsets_of_speaker) == 1 and None not in offsets_of_speaker:
-            minutes_by_speaker[speaker] = minutes_of(*offsets_of_speaker)
+            for stated_offset in _ZONE.findall(sentence):
+                is_sure = len(place_offsets) == 1 and stated_offset in place_offsets[0]
+                stated_offsets.add(stated_offset if is_sure else None)
+        if len(stated_offsets) == 1 and None not in stated_offsets:
+            minutes_by_speaker[speaker] = minutes_of(*stated_offsets)
     return minutes_by_speaker
 
 
 def minutes_of(clock: str) -> int:
     """Return the minutes of a clock, or of an offset from GMT."""
     hours_text, _, minutes_text = clock.strip("-+").partition(":")
-    total_minutes = int(hours_text or 0) * 60 + int(minutes_text or 0)
-    return -total_minutes if clock[:1] == "-" else total_minutes
+    absolute_minutes = int(hours_text or 0) * 60 + int(minutes_text or 0)
+    return -absolute_minutes if clock[:1] == "-" else absolute_minutes
 
 
 def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
@@ -355,8 +355,8 @@ def _unmovable(texts: dict[str, str], zones: dict[str, int]) -> str | None:
     for reason, pattern in _UNMOVABLE.items():
         for speaker, spoken_text in texts.items():
             unsure_text = _SURE.sub(" ", _DATE_YEAR.sub(" ", spoken_text))
-            is_known_zone = reason is _LOCAL and speaker in zones
-            if pattern.search(unsure_text) and not is_known_zone:
+            is_clock_of_known_zone = reason is _LOCAL and speaker in zones
+            if pattern.search(unsure_text) and not is_clock_of_known_zone:
                 return reason
     return None
 
@@ -376,8 +376,8 @@ def _stated_minutes(texts: dict[str, str], zones: dict[str, int]) -> set[int]:
     """Return the minutes of the day, in GMT, that speakers name; zones are minutes."""
     minutes_of_day = set()
     for speaker, spoken_text in texts.items():
-        gmt_texts = [sure_match[0] for sure_match in _SURE.finditer(spoken_text)]
-        gmt_clocks = re.findall(_CLOCK, " ".join(gmt_texts))
+        days_and_clocks = [sure_match[0] for sure_match in _SURE.finditer(spoken_text)]
+        gmt_clocks = re.findall(_CLOCK, " ".join(days_and_clocks))
         minutes_of_day |= {minutes_of(clock) % 1440 for clock in gmt_clocks}
         if speaker in zones:
             local_clocks = re.findall(_CLOCK, _SURE.sub(" ", spoken_text))
@@ -420,11 +420,11 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
         *answer_names
     }
     right_label = label if keeps_label else _exchanged(label, *exchanged_pair)
-    mirror_label = (
+    wrong_mirror_label = (
         _exchanged(right_label, *choose(rng, mirror_pairs)) if mirror_pairs else None
     )
     exchanged_row = row | {"question": exchanged_question, "label": right_label}
-    return Twin(exchanged_row, "label", mirror_label)
+    return Twin(exchanged_row, "label", wrong_mirror_label)
 
 
 def _names(label: str) -> list[str]:
@@ -465,12 +465,12 @@ def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchang
     exchanged_order = [*order]
     exchanged_order[left_place] = order[right_place]
     exchanged_order[right_place] = order[left_place]
-    mirror_pairs = [
+    pairs_as_far_apart = [
         (exchanged_order[left], exchanged_order[right])
         for left, right in place_pairs
         if right - left == right_place - left_place and left != left_place
     ]
-    return (order[left_place], order[right_place]), mirror_pairs
+    return (order[left_place], order[right_place]), pairs_as_far_apart
 
 
 def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exchange:
@@ -516,13 +516,13 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     if not answer_names <= replacements.keys():
         return "too few absent names"
     label_years = _years(label, _BARE_YEAR)
-    all_years = {*_years(story, _YEAR_OF_FACT), *label_years}
-    usual_years = set().union(*survey.years.values()) or {0}
-    possible_years = {*range(min(usual_years), max(usual_years) + 1)}
+    story_and_label_years = {*_years(story, _YEAR_OF_FACT), *label_years}
+    survey_years = set().union(*survey.years.values()) or {0}
+    possible_years = {*range(min(survey_years), max(survey_years) + 1)}
     shifts = [
         shift
         for shift in range(-9, 10)
-        if shift and {year + shift for year in all_years} <= possible_years
+        if shift and {year + shift for year in story_and_label_years} <= possible_years
     ]
     if label_years and not shifts:
         return NO_ROOM
@@ -534,16 +534,16 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
     def change(text: str) -> str:
         return named(_moved(text, shift, _YEAR_OF_FACT))
 
-    edited = {column: _edit(row[column], change) for column in ("prompt", "question")}
-    if (row["question"] in row["prompt"]) != (edited["question"] in edited["prompt"]):
+    edits = {column: _edit(row[column], change) for column in ("prompt", "question")}
+    if (row["question"] in row["prompt"]) != (edits["question"] in edits["prompt"]):
         return "a question among the sentences on JSON"
-    edited["label"] = named(_moved(label, shift, _BARE_YEAR))
+    edits["label"] = named(_moved(label, shift, _BARE_YEAR))
     taken_names = present_names | {*replacements.values()}
     mirror_replacements = _replacements(answer_names, taken_names, rng)
-    mirror_label = None
+    wrong_label = None
     if answer_names <= mirror_replacements.keys():
-        mirror_label = named(_moved(label, 2 * shift, _BARE_YEAR), mirror_replacements)
-    return Twin(row | edited, "label", mirror_label)
+        wrong_label = named(_moved(label, 2 * shift, _BARE_YEAR), mirror_replacements)
+    return Twin(row | edits, "label", wrong_label)
 
 
 _FARTHEST = 12  # places, so that names are not crowded where others make room
@@ -558,27 +558,27 @@ def _replacements(used: set[str], present: set[str], rng: Random) -> dict[str, s
     replacements: dict[str, str] = {}
     for letter in "ER":
         used_names = sorted(name for name in used if name[0] == letter)
-        ordered_names = _possible_names(letter, used_names)
-        end_place, used_and_absent_places = len(ordered_names), []
+        possible_names = _possible_names(letter, used_names)
+        place_limit, places_and_choices = len(possible_names), []
         for used_name in reversed(used_names):
-            used_place = ordered_names.index(used_name)
-            near_end_place = min(end_place, used_place + _FARTHEST + 1)
+            used_place = possible_names.index(used_name)
+            near_place_limit = min(place_limit, used_place + _FARTHEST + 1)
             absent_places = [
                 place
-                for place in range(max(0, used_place - _FARTHEST), near_end_place)
-                if len(ordered_names[place]) == len(used_name)
-                and ordered_names[place] not in present
+                for place in range(max(0, used_place - _FARTHEST), near_place_limit)
+                if len(possible_names[place]) == len(used_name)
+                and possible_names[place] not in present
             ]
-            used_and_absent_places.append((used_place, absent_places))
-            end_place = max([used_place, *absent_places])  # room for later names
-        taken_place = -1
+            places_and_choices.append((used_place, absent_places))
+            place_limit = max([used_place, *absent_places])  # room for later names
+        chosen_place = -1
         for used_name in used_names:
-            used_place, absent_places = used_and_absent_places.pop()
-            later_places = [place for place in absent_places if place > taken_place]
+            used_place, absent_places = places_and_choices.pop()
+            later_places = [place for place in absent_places if place > chosen_place]
             later_places.sort(key=lambda place: abs(place - used_place))
-            taken_place = choose(rng, later_places[:3]) if later_places else used_place
+            chosen_place = choose(rng, later_places[:3]) if later_places else used_place
             if later_places:
-                replacements[used_name] = ordered_names[taken_place]
+                replacements[used_name] = possible_names[chosen_place]
     return replacements
 
 

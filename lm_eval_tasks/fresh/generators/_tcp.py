@@ -41,7 +41,7 @@ class Person(NamedTuple):
         return any(unit_kind == PAUSE for _, unit_kind in self.calendar)
 
     def constraints(self) -> dict[str, int | None]:
-        """Return the rests as the benchmark's columns have them: None for none."""
+        """Return most units in a row, and units of rests, by the benchmark's columns."""
         column_names = ("max_consecutive", "break_after", "break_between")
         return {
             column_name: unit_count or None
@@ -60,8 +60,8 @@ class Project(NamedTuple):
     def pairs(self) -> list[list[str]]:
         """Return pairs of tasks, the earlier one first, as the benchmark has them."""
         return [
-            [self.names[needed_number], task_name]
-            for task_name, needed_numbers in zip(self.names, self.needs)
+            [self.names[needed_number], later_name]
+            for later_name, needed_numbers in zip(self.names, self.needs)
             for needed_number in needed_numbers
         ]
 
@@ -95,12 +95,12 @@ def work(
     """
     unit_number, units_in_row, rest_left, gap_left = state
     full_rest = min(1, person.pause) if reading == MILD else person.pause
-    start_unit, idle_units, work_left = None, 0, duration
+    start_unit, idle_units, units_left = None, 0, duration
     for unit_number, unit_kind in person.calendar[
         bisect_left(person.calendar, (unit_number,)) :
     ]:
-        must_wait = start_unit is None and (gap_left or unit_number < ready)
-        if unit_kind != WORK or rest_left or must_wait:
+        may_not_start = start_unit is None and (gap_left or unit_number < ready)
+        if unit_kind != WORK or rest_left or may_not_start:
             if reading == STRICT:
                 units_in_row, rest_left, gap_left, idle_units = _pause(
                     unit_kind, full_rest, units_in_row, rest_left, gap_left, idle_units
@@ -110,11 +110,11 @@ def work(
                 rest_left, gap_left = max(0, rest_left - 1), max(0, gap_left - 1)
             continue
         start_unit, idle_units = unit_number if start_unit is None else start_unit, 0
-        work_left -= 1
+        units_left -= 1
         units_in_row += 1
         if units_in_row == person.most_in_row:
             units_in_row, rest_left = 0, full_rest
-        if not work_left:
+        if not units_left:
             if reading == MILD:
                 units_in_row = rest_left = 0
             return start_unit, State(
@@ -169,17 +169,11 @@ class Bounds:
             [
                 0,
                 *accumulate(
-                    unit_number in work_units for unit_number in range(self.never)
+                    kind_by_unit.get(unit_number) == WORK
+                    for unit_number in range(self.never)
                 ),
             ]
-            for person in project.people
-            for work_units in [
-                {
-                    unit_number
-                    for unit_number, unit_kind in person.calendar
-                    if unit_kind == WORK
-                }
-            ]
+            for kind_by_unit in [dict(person.calendar) for person in project.people]
         ]
 
     def chain(self, task: int, time: int) -> int:
@@ -266,10 +260,15 @@ class Search:
                 for follower_number in followers[task_number]
             ]
             chain_lengths[task_number] += max(follower_chain_lengths, default=0)
-        rank_lists = [durations, chain_lengths, [*range(len(needs))]]
-        rank_lists += [[*map(len, needs)], [*map(len, followers)]]
-        rank_lists += [[-rank for rank in ranks] for ranks in rank_lists]
-        sort_keys = [lambda x, ranks=ranks: ranks[x[1]] for ranks in rank_lists]
+        priority_lists = [durations, chain_lengths, [*range(len(needs))]]
+        priority_lists += [[*map(len, needs)], [*map(len, followers)]]
+        priority_lists += [
+            [-priority for priority in priorities] for priorities in priority_lists
+        ]
+        sort_keys = [
+            lambda x, priorities=priorities: priorities[x[1]]
+            for priorities in priority_lists
+        ]
         sort_keys += [lambda x: x[0], lambda x: x[3]]  # the first end, the first start
         best_end = self._bounds.never
         for sort_key in sort_keys:
@@ -280,18 +279,18 @@ class Search:
     def _in_order(self, order: Callable[[tuple], int]) -> int:
         """Return the project's end where the first choice by an order is placed next."""
         task_ends: dict[int, int] = {}
-        states, placements = [State()] * len(self._project.people), ()
+        states, placed = [State()] * len(self._project.people), ()
         while len(task_ends) < len(self._project.durations):
-            if placements not in self._after:
-                self._after[placements] = [*self._choices(task_ends, states, (-1, -1))]
+            if placed not in self._after:
+                self._after[placed] = [*self._choices(task_ends, states, (-1, -1))]
             best_choice = min(
-                self._after[placements], key=lambda x: (order(x), *x), default=None
+                self._after[placed], key=lambda x: (order(x), *x), default=None
             )
             if best_choice is None:
                 return self._bounds.never
             task_end, task_number, person_number, _, states[person_number] = best_choice
             task_ends[task_number] = task_end
-            placements = *placements, task_number, person_number
+            placed = *placed, task_number, person_number
         return max(task_ends.values())
 
     def _choices(
@@ -305,19 +304,19 @@ class Search:
                 (ends[needed_number] for needed_number in needed_numbers), default=0
             )
             for person_number, state in enumerate(states):
-                earliest_start = max(ready_unit, state.time)
+                both_ready_unit = max(ready_unit, state.time)
                 duration = self._project.durations[task_number]
-                memo_key = person_number, state, earliest_start, duration
+                memo_key = person_number, state, both_ready_unit, duration
                 if memo_key not in self._done:
                     person = self._project.people[person_number]
                     self._done[memo_key] = work(
-                        person, self._reading, state, earliest_start, duration
+                        person, self._reading, state, both_ready_unit, duration
                     )
                 if self._done[memo_key] is None:
                     continue
-                start, end_state = self._done[memo_key]
+                start, new_state = self._done[memo_key]
                 if (start, task_number) > last:
-                    yield end_state.time, task_number, person_number, start, end_state
+                    yield new_state.time, task_number, person_number, start, new_state
 
     def _may_be_better(
         self, ends: dict[int, int], states: list[State], start: int
@@ -327,8 +326,8 @@ class Search:
         open_numbers = [
             task_number for task_number in range(len(needs)) if task_number not in ends
         ]
-        work_left = sum(durations[task_number] for task_number in open_numbers)
-        if self._bounds.units(states, self._best - 1) < work_left:
+        units_left = sum(durations[task_number] for task_number in open_numbers)
+        if self._bounds.units(states, self._best - 1) < units_left:
             return False
         for task_number in open_numbers:
             needed_ends = [
@@ -357,12 +356,12 @@ def certain_end(
     least_end = max(
         bounds.chain(task_number, 0) for task_number in range(len(project.durations))
     )
-    end_limit = search.simple(least_end) if is_hard else bounds.never
+    end_to_beat = search.simple(least_end) if is_hard else bounds.never
     try:
         end = search.earliest(
-            least_end, end_limit, FEW_STEPS if is_hard else MOST_STEPS
+            least_end, end_to_beat, FEW_STEPS if is_hard else MOST_STEPS
         )
-        if end == end_limit or is_bound and not _hangs_on_needs(project, end):
+        if end == end_to_beat or is_bound and not _hangs_on_needs(project, end):
             return None
         if Search(project, STRICT, bounds).earliest(end, end + 1) > end:
             return None
@@ -382,8 +381,8 @@ def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
     relaxed_projects = list(_relaxed(project)) if knobs["binding"] else []
     if len(relaxed_projects) < knobs["binding"]:
         return None
-    is_misleading = index % 10 < knobs["misleading"]
-    if not (end := certain_end(project, is_misleading, knobs["binding"] > 0)):
+    end = certain_end(project, index % 10 < knobs["misleading"], knobs["binding"] > 0)
+    if not end:
         return None
     try:
         same_end_projects = [
@@ -556,12 +555,12 @@ def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
 
 
 def _fill_aside(
-    rng: random.Random, unit: str, tasks: Project, constraints: str, text: str
+    rng: random.Random, unit: str, tasks: Project, constraints: str, pattern: str
 ) -> str:
     """Return an aside. Its length of a task is not that task's, and none of its hours,
     rests and weekdays is in the speaker's `constraints`.
     """
-    task_name, duration = rng.choice([*zip(tasks.names, tasks.durations)])
+    task_name, true_duration = rng.choice([*zip(tasks.names, tasks.durations)])
     slot_values = {
         slot_name: rng.randrange(*number_range)
         for slot_name, number_range in ASIDE_NUMBERS.items()
@@ -571,13 +570,13 @@ def _fill_aside(
         "weekday": rng.choice(words.WEEKDAYS),
         "task": task_name,
     }
-    constraints_text = f"{constraints} {task_name}: {duration}"
+    forbidden_text = f"{constraints} {task_name}: {true_duration}"
     if any(
-        lookalike_pattern.format(**slot_values) in constraints_text
-        for lookalike_pattern in LOOKALIKES
+        lookalike_format.format(**slot_values) in forbidden_text
+        for lookalike_format in LOOKALIKES
     ):
-        return _fill_aside(rng, unit, tasks, constraints, text)
-    return text.format(**slot_values)
+        return _fill_aside(rng, unit, tasks, constraints, pattern)
+    return pattern.format(**slot_values)
 
 
 def columns(

@@ -92,25 +92,25 @@ class Plan(NamedTuple):
 
 def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
     """Return when somebody is away within a span of days from the start."""
-    numbers_of_days_off = sorted(rng.sample(range(span), rng.randrange(1, 4)))
+    day_off_offsets = sorted(rng.sample(range(span), rng.randrange(1, 4)))
     single_days_off, holiday, weekday_off = [], None, None
     if tcp.is_one_of(rng, knobs["days_away"]):
         single_days_off = [
-            start + timedelta(day_number) for day_number in numbers_of_days_off
+            start + timedelta(day_off_offset) for day_off_offset in day_off_offsets
         ]
     if tcp.is_one_of(rng, knobs["holidays"]):
         holiday_start = start + timedelta(days=rng.randrange(span))
         holiday = holiday_start, holiday_start + timedelta(days=rng.randrange(1, 5))
     if tcp.is_one_of(rng, knobs["weekdays"]):
-        weekdays_of_holiday_ends = {*map(date.weekday, holiday or ())}
-        weekday_off = rng.choice(sorted({*range(7)} - weekdays_of_holiday_ends))
+        holiday_start_and_end_weekdays = {*map(date.weekday, holiday or ())}
+        weekday_off = rng.choice(sorted({*range(7)} - holiday_start_and_end_weekdays))
     plan_without_single_days = Plan([], holiday, weekday_off)
     single_days_off = [
         day_off
         for day_off in single_days_off
         if not any(
-            plan_without_single_days.kind_of(day_off + timedelta(neighbour_offset))
-            for neighbour_offset in (-1, 0, 1)
+            plan_without_single_days.kind_of(day_off + timedelta(days_from_day_off))
+            for days_from_day_off in (-1, 0, 1)
         )
     ]
     return Plan(single_days_off, holiday, weekday_off)

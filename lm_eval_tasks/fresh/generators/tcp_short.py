@@ -39,12 +39,12 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
     names = rng.sample(tcp.TEXTS["names"], knobs["people"])
     shifts = [draw_shift(rng, knobs) for _ in names]
-    speaker_index = rng.randrange(len(names))
-    shift_start_hour = shifts[speaker_index].hours[0]
-    start_hour = (shift_start_hour + rng.randrange(6)) % 24  # while the speaker works
-    start_time = datetime(2024, 1, 1, start_hour) + timedelta(rng.randrange(365 * 4))
-    calendar_hour_count = 8 * sum(tasks.durations) + 96
-    calendars = (shift.calendar(start_hour, calendar_hour_count) for shift in shifts)
+    start_teller_index = rng.randrange(len(names))
+    # While who tells the start works.
+    gmt_start_hour = (shifts[start_teller_index].hours[0] + rng.randrange(6)) % 24
+    gmt_start = datetime(2024, 1, 1, gmt_start_hour) + timedelta(rng.randrange(365 * 4))
+    calendar_length = 8 * sum(tasks.durations) + 96
+    calendars = (shift.calendar(gmt_start_hour, calendar_length) for shift in shifts)
     workers = [tcp.draw_person(rng, knobs, calendar, 5) for calendar in calendars]
     end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
     if end_and_project is None:
@@ -57,17 +57,17 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
         [*_tell_shift(rng, shift), *tcp.tell_rests(rng, "hour", worker)]
         for shift, worker in zip(shifts, project.people)
     ]
-    local_start = start_time + timedelta(minutes=shifts[speaker_index].ahead)
+    local_start = gmt_start + timedelta(minutes=shifts[start_teller_index].ahead)
     start_slots = {"day": tcp.day(local_start), "clock": f"{local_start:%H:%M}"}
     start_sentence = rng.choice(TEXTS["start"]).format(**start_slots)
-    own_sentences[speaker_index].append(start_sentence)
+    own_sentences[start_teller_index].append(start_sentence)
     common_sentences = list(tcp.tell_tasks(rng, "hour", tasks))
     asides = tcp.draw_asides(rng, "short", knobs)
     return tcp.columns(
         rng, "short", names, project, own_sentences, common_sentences, asides
     ) | {
-        "answer": f"{start_time + timedelta(hours=hours_to_end):%Y-%m-%d %H:%M} GMT",
-        "project_start_datetime_gmt": f"{start_time:%Y-%m-%d %H:%M}",
+        "answer": f"{gmt_start + timedelta(hours=hours_to_end):%Y-%m-%d %H:%M} GMT",
+        "project_start_datetime_gmt": f"{gmt_start:%Y-%m-%d %H:%M}",
         "agent_constraints_gmt": {
             name: {"working_hours": shift.hours, "lunch_break": shift.meal}
             | worker.constraints()
@@ -89,8 +89,8 @@ class Shift(NamedTuple):
         kinds_by_hour_of_day = [tcp.OFF] * 24
         for span_kind, hour_span in ((tcp.WORK, self.hours), (tcp.PAUSE, self.meal)):
             span_start, span_end = hour_span or (0, 0)
-            for hours_later in range((span_end - span_start) % 24):
-                kinds_by_hour_of_day[(span_start + hours_later) % 24] = span_kind
+            for hours_into_span in range((span_end - span_start) % 24):
+                kinds_by_hour_of_day[(span_start + hours_into_span) % 24] = span_kind
         project_hours = []
         for hour_number in range(hours):
             hour_kind, kind_three_before = (
@@ -108,20 +108,20 @@ def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
     # Cities that never change their clocks.
     minutes_ahead_by_city = TEXTS["part hours" if has_part_hour else "full hours"]
     city = rng.choice(sorted(minutes_ahead_by_city))
-    start_hour, hour_count = rng.randrange(24), 6 + rng.randrange(4)
-    local_start_in_minutes = (start_hour * 60 + minutes_ahead_by_city[city]) % 1440
-    starts_by_day = 390 <= local_start_in_minutes <= 630
+    gmt_start_hour, hour_count = rng.randrange(24), 6 + rng.randrange(4)
+    local_start_in_minutes = (gmt_start_hour * 60 + minutes_ahead_by_city[city]) % 1440
+    starts_in_the_morning = 390 <= local_start_in_minutes <= 630
     starts_in_the_evening = local_start_in_minutes >= 1020
-    passes_midnight = start_hour + hour_count > 24
-    is_allowed = starts_by_day and not passes_midnight
+    passes_gmt_midnight = gmt_start_hour + hour_count > 24
+    is_allowed = starts_in_the_morning and not passes_gmt_midnight
     if knobs["nights"]:
-        is_allowed = starts_by_day or starts_in_the_evening
+        is_allowed = starts_in_the_morning or starts_in_the_evening
     if not is_allowed:
         return draw_shift(rng, knobs)
-    working_span = [start_hour, (start_hour + hour_count) % 24]
+    working_span = [gmt_start_hour, (gmt_start_hour + hour_count) % 24]
     meal_span = None
     if tcp.is_one_of(rng, knobs["meals"]):
-        meal_hour = start_hour + 2 + rng.randrange(hour_count - 4)
+        meal_hour = gmt_start_hour + 2 + rng.randrange(hour_count - 4)
         meal_span = [meal_hour % 24, (meal_hour + 1) % 24]
     return Shift(city, minutes_ahead_by_city[city], working_span, meal_span)
 
@@ -145,7 +145,7 @@ def _span(span: list[int], ahead: int) -> str:
 def _tell_shift(rng: random.Random, shift: Shift) -> Iterator[str]:
     """Yield sentences on somebody's city and hours, and on the meal."""
     place_slots = {"city": shift.city, "zone": _zone(shift.ahead)}
-    hours_text = _span(shift.hours, shift.ahead)
-    yield rng.choice(TEXTS["shift"]).format(hours=hours_text, **place_slots)
+    working_hours_text = _span(shift.hours, shift.ahead)
+    yield rng.choice(TEXTS["shift"]).format(hours=working_hours_text, **place_slots)
     if shift.meal:
         yield rng.choice(TEXTS["meal"]).format(hours=_span(shift.meal, shift.ahead))

@@ -104,38 +104,38 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     event_times, span_texts = _draw_times(
         rng, kind_name, time_range, linked_numbers, step_count
     )
-    main_time = event_times[step_count]
-    claim_time = _draw_near_time(rng, kind, main_time, knobs["gap"], time_range)
-    premise_side = rng.choice(_sides(kind, main_time))
+    premise_time = event_times[step_count]
+    claim_time = _draw_near_time(rng, kind, premise_time, knobs["gap"], time_range)
+    premise_side = rng.choice(_sides(kind, premise_time))
     claim_side = rng.choice(_sides(kind, claim_time)[2:])
-    premise, claim = (premise_side, main_time), (claim_side, claim_time)
+    premise, claim = (premise_side, premise_time), (claim_side, claim_time)
     if _label(kind, event_times, premise, claim) != LABELS[index % len(LABELS)]:
         return None
-    event_count = 1 + len(linked_numbers) + len(decoys_linked_numbers)
-    main_event, *events = _draw_events(rng, kind_name, tense, event_count)
+    all_event_count = 1 + len(linked_numbers) + len(decoys_linked_numbers)
+    main_event, *other_events = _draw_events(rng, kind_name, tense, all_event_count)
     dated_events = [(main_event, *premise), (main_event, *claim)]
     if step_count:
-        dated_events[0] = (events[0], kind.at, event_times[0])
+        dated_events[0] = (other_events[0], kind.at, event_times[0])
     *sentences, hypothesis = _tell_times(rng, kind_name, dated_events)
-    sentences += _tell_steps(rng, events, linked_numbers, span_texts)
-    decoys = events[len(linked_numbers) :]
+    sentences += _tell_steps(rng, other_events, linked_numbers, span_texts)
+    decoys = other_events[len(linked_numbers) :]
     linked_events = [
         (decoy, rng.choice(_sides(kind, event_times[linked_number])), linked_number)
         for decoy, linked_number in zip(decoys, decoys_linked_numbers)
     ]
     if step_count:
         linked_events.append((main_event, premise_side, step_count))
-    sentences += _tell_same_times(rng, kind, linked_events, events)
+    sentences += _tell_same_times(rng, kind, linked_events, other_events)
     rng.shuffle(sentences)
     premise_text = " ".join([*TEXTS["notes"].get(kind_name, []), *sentences])
     label = LABELS[index % len(LABELS)]
     return {"Premise": premise_text, "Hypothesis": hypothesis, "Label": label}
 
 
-def _time_range(name: str, tense: str) -> tuple[int, int]:
+def _time_range(kind_name: str, tense: str) -> tuple[int, int]:
     """Return the first and the last time, as numbers, of a kind's cycle or of an era."""
-    first_time, end_time = map(FIRST_TIMES.get(name, int), ERAS[tense])
-    return KINDS[name].cycle or (first_time, end_time - 1)
+    first_time, time_after_last = map(FIRST_TIMES.get(kind_name, int), ERAS[tense])
+    return KINDS[kind_name].cycle or (first_time, time_after_last - 1)
 
 
 def _draw_near_time(
@@ -177,14 +177,14 @@ def _link_events(
 
 
 def _draw_times(
-    rng: random.Random, name: str, within: tuple[int, int], links: list[int], end: int
+    rng: random.Random, kind: str, within: tuple[int, int], links: list[int], end: int
 ) -> tuple[list[int], list[str]]:
     """Return each event's time, as a number, and its span from the event it is told by.
 
     Of a cycle, the first event and the one of number `end` are within its times; of other
     kinds, all are. Walks that are not so are drawn again, so that kinds stay as frequent.
     """
-    time_kind, (first_time, last_time) = KINDS[name], within
+    time_kind, (first_time, last_time) = KINDS[kind], within
     event_times = [rng.randrange(first_time, last_time + 1, time_kind.grid)]
     span_texts = [""]
     reach_beyond_cycle = REACH * time_kind.longest if time_kind.cycle else 0
@@ -194,18 +194,18 @@ def _draw_times(
             last_time + reach_beyond_cycle - event_times[linked_number],
         )
         event_time, span_text = _step(
-            rng, name, event_times[linked_number], rooms_before_and_after
+            rng, kind, event_times[linked_number], rooms_before_and_after
         )
         event_times.append(event_time)
         span_texts.append(span_text)
     bounded_times = [event_times[end]] if time_kind.cycle else event_times
     if first_time <= min(bounded_times) <= max(bounded_times) <= last_time:
         return event_times, span_texts
-    return _draw_times(rng, name, within, links, end)
+    return _draw_times(rng, kind, within, links, end)
 
 
 def _step(
-    rng: random.Random, name: str, time: int, rooms: tuple[int, int]
+    rng: random.Random, kind_name: str, time: int, rooms: tuple[int, int]
 ) -> tuple[int, str]:
     """Return the time that a step leads to, as a number, and the words for the step.
 
@@ -214,13 +214,13 @@ def _step(
     """
     side, room_on_side = rng.choices([*zip(SIDES, rooms)], rooms)[0]
     direction = 1 if side == "after" else -1
-    if name == "date":
+    if kind_name == "date":
         is_day_of_all_months = date.fromordinal(time).day <= LAST_SAFE_DAY
         unit = rng.choice(("day", "week", "month")[: 2 + is_day_of_all_months])
         amount = rng.randint(1, DATE_STEPS[unit])
         step_text = f"{words.counted(amount, unit)} {side}"
         return _moved(time, direction * amount, unit), step_text
-    time_kind = KINDS[name]
+    time_kind = KINDS[kind_name]
     step_size = rng.randint(1, min(time_kind.longest, room_on_side) // time_kind.grid)
     step_size *= time_kind.grid
     amount_texts, remaining_size = [], step_size
@@ -247,19 +247,17 @@ def _label(
     that are named; and where a side has no time at all.
     """
     # Clocks that show full hours, halves or quarters may say when events are.
-    smallest_shown_step = (
-        math.gcd(*times, claim[1]) or kind.grid if kind.grid > 1 else 1
-    )
-    time_ranges, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
-    for grid_step, (first_time, last_time) in product(
-        (smallest_shown_step, 1, 0.5), time_ranges
+    shown_clock_step = math.gcd(*times, claim[1]) or kind.grid if kind.grid > 1 else 1
+    possible_ranges, possible_labels = (ENDLESS, kind.cycle or ENDLESS), set()
+    for step_between_times, (first_time, last_time) in product(
+        (shown_clock_step, 1, 0.5), possible_ranges
     ):
         if last_time < math.inf:
-            last_time = last_time // grid_step * grid_step
+            last_time = last_time // step_between_times * step_between_times
         (premise_start, premise_end), (claim_start, claim_end) = (
             {
-                "before": (first_time, time - grid_step),
-                "after": (time + grid_step, last_time),
+                "before": (first_time, time - step_between_times),
+                "after": (time + step_between_times, last_time),
             }.get(side, (time, time))
             for side, time in (premise, claim)
         )
@@ -277,9 +275,9 @@ def _label(
 # ------------------------------------------------------------------------------ wording
 
 
-def _draw_events(rng: random.Random, name: str, tense: str, count: int) -> list[Event]:
-    """Return different events, by the hour or by the day, each in a town."""
-    subjects_and_verbs = TEXTS[f"events by the {'hour' if name == 'clock' else 'day'}"]
+def _draw_events(rng: random.Random, kind: str, tense: str, count: int) -> list[Event]:
+    """Return different events, each in a town: by the hour for clocks, else by the day."""
+    subjects_and_verbs = TEXTS[f"events by the {'hour' if kind == 'clock' else 'day'}"]
     events, event_kind_count = [], len(subjects_and_verbs)
     for event_number in rng.sample(range(event_kind_count * len(PLACES)), count):
         town_number, kind_number = divmod(event_number, event_kind_count)
@@ -292,7 +290,7 @@ def _draw_events(rng: random.Random, name: str, tense: str, count: int) -> list[
     return events
 
 
-def _tell_times(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[str]:
+def _tell_times(rng: random.Random, kind: str, dated: list[tuple]) -> Iterator[str]:
     """Yield a sentence on each event, its side ("before" …) of a time, and the time.
 
     Clocks are of one style, without AM and PM where the hour is 12, which some misread.
@@ -300,7 +298,7 @@ def _tell_times(rng: random.Random, name: str, dated: list[tuple]) -> Iterator[s
     has_hour_twelve = any(time // 60 % 12 == 0 for *_, time in dated)
     write_clock = words.clock if has_hour_twelve else words.clock_of_a_style(rng)
     for event, side, time in dated:
-        time_text = write_clock(60 * time) if name == "clock" else SAID[name](time)
+        time_text = write_clock(60 * time) if kind == "clock" else SAID[kind](time)
         yield _sentence(rng, event, "time", how=side, time=time_text)
 
 

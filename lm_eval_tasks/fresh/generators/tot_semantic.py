@@ -127,7 +127,7 @@ def _draw_holders(
     rng: random.Random, pairs: Pairs, double_count: int
 ) -> dict[tuple[int, int], list[int]]:
     """Return the nodes that hold each post: by its role's number and its target node."""
-    roles = range(1, 3 + len(pairs) // 12 + (double_count > 1))
+    role_numbers = range(1, 3 + len(pairs) // 12 + (double_count > 1))
     holders_by_post: dict[tuple[int, int], list[int]] = {}
     for node_pair in pairs:
         shuffled_pair = list(node_pair)
@@ -135,13 +135,13 @@ def _draw_holders(
         is_mutual = rng.random() < 0.3 / double_count
         holders_and_targets = [shuffled_pair, shuffled_pair[::-1]][: 1 + is_mutual]
         for holder_node, target_node in holders_and_targets:
-            free_roles = [
+            possible_roles = [
                 role
-                for role in roles
+                for role in role_numbers
                 if double_count == 1 or (role, target_node) not in holders_by_post
             ]
-            if free_roles:
-                post = (rng.choice(free_roles), target_node)
+            if possible_roles:
+                post = (rng.choice(possible_roles), target_node)
                 holders_by_post.setdefault(post, []).append(holder_node)
     return holders_by_post
 
@@ -154,7 +154,6 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     nodes, but others of them at each term.
     """
     double_count = DOUBLES if descriptions else 1
-    term_range = FEWEST_TERMS, MOST_TERMS + descriptions
     nodes = sorted({node for node_pair in pairs for node in node_pair})
     entity_count = double_count * len(nodes)
     entities = rng.sample(range(1, 100 + entity_count), entity_count)
@@ -166,21 +165,21 @@ def facts_of(rng: random.Random, pairs: Pairs, descriptions: int) -> list[Fact]:
     holders_by_post = _draw_holders(rng, pairs, double_count)
     for (role, target_node), holder_nodes in sorted(holders_by_post.items()):
         holder_turns = [
-            (holder_node, double_shift)
+            (holder_node, index_shift)
             for holder_node in holder_nodes
-            for double_shift in range(double_count)
+            for index_shift in range(double_count)
         ]
         rng.shuffle(holder_turns)
         first_year = rng.randint(1900, 1960)
-        for double_number, target_entity in enumerate(doubles_by_node[target_node]):
+        for target_index, target_entity in enumerate(doubles_by_node[target_node]):
             start_year = first_year + rng.randint(0, STAGGER) * (double_count > 1)
-            term_count = (
-                len(holder_turns) if double_count == 1 else rng.randint(*term_range)
-            )
-            for holder_node, double_shift in holder_turns[:term_count]:
+            term_count = len(holder_turns)
+            if double_count > 1:
+                term_count = rng.randint(FEWEST_TERMS, MOST_TERMS + descriptions)
+            for holder_node, index_shift in holder_turns[:term_count]:
                 end_year = start_year + rng.randint(1, 9)
-                holder_number = (double_number + double_shift) % double_count
-                holder_entity = doubles_by_node[holder_node][holder_number]
+                holder_index = (target_index + index_shift) % double_count
+                holder_entity = doubles_by_node[holder_node][holder_index]
                 facts.append(
                     Fact(holder_entity, role, target_entity, start_year, end_year)
                 )
@@ -209,16 +208,16 @@ def _details(rng: random.Random, kind: str, facts: Terms, fact: Fact) -> dict | 
     if kind == "number_of_events_in_time_interval":
         return _interval(rng, [term.start for term in facts if term[1:3] == fact[1:3]])
     if kind == "event_at_the_time_of_another_event":
-        events_meanwhile = [
+        events_started_meanwhile = [
             event
             for event in facts
             if fact.start <= event.start < fact.end and event != fact
         ]
-        if not events_meanwhile:
+        if not events_started_meanwhile:
             return None
-        event = rng.choice(events_meanwhile)
-        other_post = {"other_role": event.role, "other_target": event.target}
-        return {"who": event.holder, "year": event.start, **other_post}
+        event = rng.choice(events_started_meanwhile)
+        other_post_slots = {"other_role": event.role, "other_target": event.target}
+        return {"who": event.holder, "year": event.start, **other_post_slots}
     side_words = ("before", "after") if kind == "before_after" else ("first", "last")
     return {
         "who": fact.holder,
@@ -247,27 +246,27 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
 
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
-    holder_names = [f"E{term.holder}" for term in terms]
+    term_holders = [f"E{term.holder}" for term in terms]
     asks_earlier = details.get("side") in ("first", "before")
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
             holder = _in_year(terms, details["year"])
             return holder and f"E{holder}"
         case "timeline":
-            return ",".join(holder_names) if len(terms) > 1 else None
+            return ",".join(term_holders) if len(terms) > 1 else None
         case "first_last":
-            return holder_names[0 if asks_earlier else -1] if len(terms) > 1 else None
+            return term_holders[0 if asks_earlier else -1] if len(terms) > 1 else None
         case "number_of_events_in_time_interval":
             asked_years = range(details["start"], details["end"] + 1)
             start_count = sum(term.start in asked_years for term in terms)
             return str(start_count) if len(terms) > 1 else None
-    if f"E{details['who']}" not in holder_names:
+    if f"E{details['who']}" not in term_holders:
         return None
-    term_index = holder_names.index(f"E{details['who']}")
+    term_index = term_holders.index(f"E{details['who']}")
     start_year, end_year = terms[term_index][3:]
     match kind:
         case "before_after":
-            return [None, *holder_names, None][
+            return [None, *term_holders, None][
                 term_index if asks_earlier else term_index + 2
             ]
         case "relation_duration":
@@ -316,8 +315,7 @@ def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
         for (role, _), terms in calendar.items()
         if role == described_fact.role
     } - {None}
-    role_and_target = described_fact.role, described_fact.target
-    yield {term.holder for term in calendar[role_and_target]}
+    yield {term.holder for term in calendar[described_fact.role, described_fact.target]}
 
 
 def _problem(
@@ -341,8 +339,8 @@ def _problem(
             for (_, role, *_), year in later:
                 term_lists = [calendar.get((role, entity), []) for entity in entities]
                 entities = {_in_year(terms, year) for terms in term_lists}
-            posts = [(asked_fact.role, entity) for entity in entities]
-            term_lists = [calendar.get(post, []) for post in posts]
+            asked_posts = [(asked_fact.role, entity) for entity in entities]
+            term_lists = [calendar.get(post, []) for post in asked_posts]
             return {answer_of(kind, details, terms) for terms in term_lists} - {None}
 
         def counts(step: Step, later: list[Step]) -> bool:
@@ -406,7 +404,7 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
 
 def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str:
     """Return the descriptions of X1, X2 …, each by the one before, and the question."""
-    target_name = f"E{way[0][0].target if way else fact.target}"
+    next_target_name = f"E{way[0][0].target if way else fact.target}"
     sentences = []
     for description_number, (described_fact, year) in enumerate(way, 1):
         described_name = f"X{description_number}"
@@ -414,12 +412,12 @@ def _tell_question(way: list[Step], kind: str, details: dict, fact: Fact) -> str
             TEXTS["description"].format(
                 name=described_name,
                 role=described_fact.role,
-                target=target_name,
+                target=next_target_name,
                 year=year,
             )
         )
-        target_name = described_name
+        next_target_name = described_name
     question_text = TEXTS["questions"][kind].format(
-        role=fact.role, target=target_name, **details
+        role=fact.role, target=next_target_name, **details
     )
     return " ".join([*sentences, question_text])
