@@ -234,7 +234,7 @@ class Search:
         self._steps += 1
         if self._steps > (MOST_STEPS if self._best < self._given else self._few):
             raise OutOfSteps
-        for task_end, task_number, person_number, task_start, person_state in sorted(
+        for task_end, task_number, person_number, task_start, new_state in sorted(
             self._choices(ends, states, last)
         ):
             if self._best <= self._least or task_end >= self._best:
@@ -242,7 +242,7 @@ class Search:
             ends_with_task = ends | {task_number: task_end}
             states_after_task = [
                 *states[:person_number],
-                person_state,
+                new_state,
                 *states[person_number + 1 :],
             ]
             if self._may_be_better(ends_with_task, states_after_task, task_start):
@@ -323,13 +323,13 @@ class Search:
     ) -> bool:
         """Return whether what is left, which starts from `start` on, may end in time."""
         durations, needs = self._project.durations, self._project.needs
-        open_numbers = [
+        open_task_numbers = [
             task_number for task_number in range(len(needs)) if task_number not in ends
         ]
-        units_left = sum(durations[task_number] for task_number in open_numbers)
+        units_left = sum(durations[task_number] for task_number in open_task_numbers)
         if self._bounds.units(states, self._best - 1) < units_left:
             return False
-        for task_number in open_numbers:
+        for task_number in open_task_numbers:
             needed_ends = [
                 ends.get(needed_number, 0) for needed_number in needs[task_number]
             ]

@@ -41,8 +41,8 @@ def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None
     start_day = date(2024, 1, 1) + timedelta(days=rng.randrange(365 * 4))
     day_count = 4 * sum(tasks.durations) + 30
     project_days = [start_day + timedelta(day_index) for day_index in range(day_count)]
-    absence_span = max(8, 2 * sum(tasks.durations) // len(names))  # of most of the work
-    plans = [_draw_plan(rng, knobs, start_day, absence_span) for _ in names]
+    absence_horizon = max(8, 2 * sum(tasks.durations) // len(names))  # of most work
+    plans = [_draw_plan(rng, knobs, start_day, absence_horizon) for _ in names]
     calendars = ([*enumerate(map(plan.kind_of, project_days))] for plan in plans)
     workers = [tcp.draw_person(rng, knobs, calendar, 6) for calendar in calendars]
     end_and_project = tcp.settled(tasks._replace(people=workers), index, knobs)
