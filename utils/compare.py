@@ -32,7 +32,7 @@ from operator import itemgetter
 from . import stats
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
-from .core.families import Group, alone, benchmarks, configuration, scorer
+from .core.families import Group, benchmarks, configuration, scorer
 from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
 from .score.health import faults
 from .score.rows import RULES, headline_scores
@@ -259,7 +259,7 @@ def _text(
     options: Namespace, matches: Matches, models: list[Model], recall_rows: list[dict]
 ) -> str:
     """Return the comparisons in the format that the options ask for."""
-    scopes = [*map(alone, matches[0])]
+    scopes = [Group(task, (task,)) for task in matches[0]]
     if not options.detail:
         scopes = _scopes(matches[0], models[0].tasks)
     rows = compare(matches, [model.name for model in models], scopes)

@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from lm_eval_tasks.fresh import utils as fresh
 
 from ..core.documents import document
-from ..core.families import configuration, scorer
+from ..core.errors import NOT_A_DOCUMENT, ToolError
+from ..core.families import Verdict, configuration, not_a_document, scorer
+
+
+def explain(task: object, doc: object, response: object) -> Verdict:
+    """Return the verdict of a task's family on a response to a document.
+
+    The document is an object as the harness logs it, or this as JSON. ToolError for what
+    is no task, no text, or not a document of the task.
+    """
+    explain_response = scorer(f"{task}").explain
+    try:
+        doc = json.loads(doc) if isinstance(doc, str) else doc
+        if isinstance(doc, dict) and isinstance(response, str):
+            return explain_response(doc, response)
+    except NOT_A_DOCUMENT as error:
+        raise not_a_document(task, doc, error) from None
+    raise ToolError(
+        f"'doc' is a {type(doc).__name__}, 'response' is a {type(response).__name__}; give"
+        " a dict and a str, as the harness logs them"
+    )
 
 
 def metrics(task: str) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from datetime import datetime, time
 from typing import TypeVar
 
 from ..core.errors import ToolError
-from ..core.families import explain, scorer
+from ..core.families import scorer
+from . import explain
 
 
 Batch = TypeVar("Batch")

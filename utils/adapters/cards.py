@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ..core.documents import document
-from ..core.families import explain, scorer
+from ..core.families import scorer
+from . import explain
 
 
 class _Card(NamedTuple):

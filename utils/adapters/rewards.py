@@ -8,7 +8,8 @@ from pathlib import Path
 
 from ..core.documents import document, documents
 from ..core.errors import ToolError
-from ..core.families import FOLDER, explain, prompt, prompt_parts, scorer
+from ..core.families import FOLDER, prompt, prompt_parts, scorer
+from . import explain
 
 
 class Reward:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -17,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 import lm_eval_tasks
 
-from .errors import NOT_A_DOCUMENT, FamilyError, ToolError
+from .errors import FamilyError, ToolError
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
@@ -225,25 +224,6 @@ def function(setting: str) -> Callable:
     return getattr(module, function_name)
 
 
-def explain(task: object, doc: object, response: object) -> Verdict:
-    """Return the verdict of a task's family on a response to a document.
-
-    The document is an object as the harness logs it, or this as JSON. ToolError for what
-    is no task, no text, or not a document of the task.
-    """
-    explain_response = scorer(f"{task}").explain
-    try:
-        doc = json.loads(doc) if isinstance(doc, str) else doc
-        if isinstance(doc, dict) and isinstance(response, str):
-            return explain_response(doc, response)
-    except NOT_A_DOCUMENT as error:
-        raise not_a_document(task, doc, error) from None
-    raise ToolError(
-        f"'doc' is a {type(doc).__name__}, 'response' is a {type(response).__name__}; give"
-        " a dict and a str, as the harness logs them"
-    )
-
-
 def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
     """Return what is wrong with a document, by what a family raised.
 
@@ -272,8 +252,7 @@ class Group(NamedTuple):
 
     name: str
     tasks: tuple[str, ...]  # of the groups in it, too
-    by_size: bool  # whether documents count alike, not tasks
-    version: float
+    by_size: bool = True  # whether documents count alike, not tasks
 
 
 def groups() -> Iterator[Group]:
@@ -283,13 +262,7 @@ def groups() -> Iterator[Group]:
         metric_names = {entry["metric"] for entry in metric_list}
         if any({*headline} <= metric_names for headline in HEADLINES):
             is_by_size = all(entry["weight_by_size"] for entry in metric_list)
-            tasks, version = tuple(leaf_tasks(name)), config["metadata"]["version"]
-            yield Group(name, tasks, is_by_size, version)
-
-
-def alone(task: str) -> Group:
-    """Return a task as a benchmark of its own."""
-    return Group(task, (task,), True, scorer(task).version)
+            yield Group(name, tuple(leaf_tasks(name)), is_by_size)
 
 
 def benchmarks(tasks: list[str]) -> list[Group]:
@@ -301,7 +274,9 @@ def benchmarks(tasks: list[str]) -> list[Group]:
         if not any({*group.tasks} < {*larger.tasks} for larger in answered_groups)
     ]
     grouped_tasks = {task for group in largest_groups for task in group.tasks}
-    return largest_groups + [alone(task) for task in tasks if task not in grouped_tasks]
+    return largest_groups + [
+        Group(task, (task,)) for task in tasks if task not in grouped_tasks
+    ]
 
 
 def prompt(task: str, doc: dict) -> str:

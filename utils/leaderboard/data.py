@@ -20,7 +20,7 @@ from ..core import families
 from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
-from ..core.families import Group, scorer
+from ..core.families import Group, configuration, scorer
 from ..score.cite import citations
 from ..score.health import silent_ends
 from ..score.rows import RULES, headline_scores, rows as score_rows
@@ -119,10 +119,7 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
 
 
 def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
-    """Return by what models are sorted, the best first.
-
-    Status decides, then whether tasks ran as they are, first ranks, and the mean score.
-    """
+    """Return what models are sorted by: status, tasks as they are, ranks, mean score."""
     benchmark_rows = [entrant.figures.get(group.name, {}) for group in benchmarks]
     rank_sums, negative_score_sums = [], []
     for rule in RULES:
@@ -247,7 +244,7 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "tasks": tasks,
         "of": len(benchmark.tasks),
         "by_size": benchmark.by_size,
-        "version": benchmark.version,
+        "version": configuration(name)["metadata"]["version"],
         "rows": figures[name]["n"],
         "clusters": figures[name]["clusters"],
         "columns": _columns(name, tasks, figures),

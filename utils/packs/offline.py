@@ -172,10 +172,7 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
 
 
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
-    """Return name -> content of the pack's files but data.
-
-    ToolError for a task of another version, and for rows of another request.
-    """
+    """Return name -> content of files but data; ToolError for other versions or rows."""
     file_by_task = manifest.tasks
     seed_by_file = {file: entry["generated"] for file, entry in manifest.data.items()}
     for source in sources:

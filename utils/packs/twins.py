@@ -136,10 +136,7 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
 def _draw(
     transformation: str, row: dict, survey: Survey, key: str, owners: dict[str, str]
 ) -> Twin | str:
-    """Return a twin that is neither a public row nor the twin of another one, or why not.
-
-    `owners`: question of a twin -> key of its public row.
-    """
+    """Return a twin that is no public row and no other row's twin, or why there is none."""
     for attempt in range(_TRIES):
         rng = Random(f"{transformation}|{VERSION}|{key}|{attempt}")
         twin = TRANSFORMATIONS[transformation](row, survey, rng)

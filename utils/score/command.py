@@ -131,9 +131,6 @@ def _breakdowns(text: str) -> list[str]:
     return breakdowns
 
 
-# ------------------------------------------------------------------------- report
-
-
 def _report(runs: list[Run], breakdowns: list[str]) -> str:
     """Return faults, the tables of runs as Markdown, and the breakdowns."""
     sections = [
@@ -217,10 +214,7 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
 
 
 def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
-    """Return how many answers have each reason, by benchmark or by task, and examples.
-
-    An example is an answer to the task that has most such answers.
-    """
+    """Return reasons with their answers by benchmark or task, and an example of each."""
     tallies_by_label: dict[str, list[Tally]] = defaultdict(list)
     for task in (row["task"] for row in rows if "tasks" not in row):
         group_name = task if by_task else benchmarks([task])[0].name

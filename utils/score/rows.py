@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from ..core.errors import ToolError
-from ..core.families import Group, alone, benchmarks, scorer
+from ..core.families import Group, benchmarks, scorer
 from ..core.tables import natural, percent
 from ..stats import estimate_difference, estimate_median, estimate_score, linearised
 from ..verdicts.figures import Document, Figures, Tally, together
@@ -80,11 +80,7 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
 
 
 def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
-    """Return column -> score, or end of its interval, of a task or a part of it.
-
-    The headline's columns are RULES. An error of a time counts with its sign, and several
-    to a document as their mean.
-    """
+    """Return column -> score, or end of its interval; the headline's columns are RULES."""
     headline_metrics, documents = scorer(figures.task).headline or (), figures.documents
     # Where nothing counts, a row has None for these.
     score_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
@@ -100,7 +96,9 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         score_by_column[f"{column}_low"] = estimate.low * scale
         score_by_column[f"{column}_high"] = estimate.high * scale
     if headline_metrics and documents:
-        score_by_column |= _intervals(alone(figures.task), {figures.task: documents})
+        score_by_column |= _intervals(
+            Group(figures.task, (figures.task,)), {figures.task: documents}
+        )
         clusters = [document.cluster for document in documents]
         for column, scores in together(documents, k).items() if k else ():
             score_by_column |= _ends(column, estimate_score(scores, clusters))
@@ -122,10 +120,7 @@ def _ends(column: str, figure_and_ends: Sequence[float]) -> dict[str, float]:
 def _intervals(
     benchmark: Group, documents_by_task: dict[str, list[Document]]
 ) -> dict[str, float]:
-    """Return how sure the mean scores are, and the format cost with its interval.
-
-    The format cost is the flexible score minus the published one.
-    """
+    """Return intervals of the mean scores, and of flexible minus published (format cost)."""
     figure_by_column, scores_by_rule = {}, []
     for rule in RULES:
         scores, clusters = headline_scores(benchmark, documents_by_task, rule)

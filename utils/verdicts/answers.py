@@ -168,10 +168,7 @@ def _sample(record: dict, _: str) -> dict:
 
 
 def _responses(record: dict) -> dict:
-    """Return what a filter left of the responses, and whether it left the first.
-
-    Where it left the first of several, they all count.
-    """
+    """Return what a filter left (all, if the first of several), and whether the first."""
     # lm-eval 0.5 has a list of texts where 0.4 has one.
     responses = _lone(_lone(record["filtered_resps"]))
     logged = _lone(record.get("resps"))

@@ -236,10 +236,7 @@ class Check:
         }
 
     def _check_documents(self, tally: Tally) -> tuple[str, str, bool]:
-        """Compare documents with rows at a path, with rows of a seed, or a fingerprint.
-
-        Return status, reason, and whether they are all rows of the task.
-        """
+        """Return status, reason, and whether the documents are all rows of the task."""
         doc_count, (row_count, fingerprint) = tally.answered, scorer(self.task).upstream
         if (rows := pack_rows(self.task, self.include_path)) is not None:
             pack_name = f"{self.include_path.name}/"

@@ -243,8 +243,6 @@ def rows_remark(tallies: list[Tally], n: int) -> str | None:
     return None
 
 
-# ------------------------------------------- several answers to a document
-
 # What a rule read in an answer, None for nothing, and what that scores.
 Reading = tuple[Hashable, float]
 

@@ -133,9 +133,6 @@ def _contains(prompt: str | None, text: object) -> bool | None:
     return any(spelling in prompt for spelling in spellings)
 
 
-# --------------------------------------------------------------- values in a table
-
-
 def shorten(value: object, longest: int = 200) -> str | None:
     """Return a value as a text; of a longer one, start and end; None for None.
 
@@ -179,8 +176,6 @@ def value_text(row: dict, column: str = "value") -> str | None:
         return decoded_value if isinstance(decoded_value, str) else value_json
     return value_json
 
-
-# --------------------------------------------- one answer to all documents
 
 _TRIED = 3  # of the gold answers, those that seem best
 _ARTICLES = {"a", "an", "the"}  # which SQuAD's F1 does not count

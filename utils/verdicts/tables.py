@@ -119,10 +119,7 @@ def make_tables(
 
 
 def _key(source: Source, options: Namespace, check: type | None) -> str:
-    """Return a digest of all that the table of a file depends on.
-
-    OSError for a file that cannot be read, or not twice.
-    """
+    """Return a digest of all that a file's table depends on; OSError as reading it."""
     if is_stream(source.path):
         raise OSError("is a pipe or a device, not a file; write its lines to a file")
     source_paths = (source.path, source.results_path)
