@@ -1,9 +1,6 @@
 """The command line of the harness as one of several ranks, on a CPU.
 
-    torchrun --nproc_per_node 2 -m tests.one_rank --model hf …
-
-The hf model of the harness divides the documents among ranks where it counts more than
-one GPU. Here it counts the ranks.
+The hf model of the harness divides documents among GPUs; here it counts ranks as GPUs.
 """
 
 import os

@@ -19,8 +19,6 @@ DOCUMENTS = [
 ]
 
 
-# ----------------------------------------------------------------------------- sizes
-
 MODULES = [
     path
     for folder in ("lm_eval_tasks", "utils", "examples")
@@ -64,9 +62,6 @@ def test_functions_are_short_words_plain_and_tools_name_no_task(path):
             # `compute` has the metric cards' own names.
             if path in TOOLS and path.name != "cards.py":
                 assert not TASK.fullmatch(node.value), (node.lineno, node.value)
-
-
-# ---------------------------------------------------------- tables of the documents
 
 
 def test_tables_of_real_answers_are_what_the_command_above_them_prints(

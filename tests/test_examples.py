@@ -1,8 +1,4 @@
-"""The offline pack in `examples/`, and its recorded responses with the scores they get.
-
-They let a run over it end in figures other than 0. Responses that are there for their
-verdicts are in `tests/cases`.
-"""
+"""The offline pack in `examples/`, and its recorded responses with the scores they get."""
 
 import re
 from itertools import product

@@ -88,9 +88,6 @@ def by_model(text: str) -> dict[str, dict]:
     return {row["model"]: row for row in reversed(json.loads(text)) if not row["by"]}
 
 
-# --------------------------------------------------------------------------- figures
-
-
 def test_json_and_csv_hold_the_figures_of_score_and_no_formula(board, runs, capsys):
     table = json.loads((board / "board.json").read_text(encoding="utf-8"))
     labels = ("model", "scope", "by", "value")
@@ -212,8 +209,6 @@ def test_copies_of_a_row_are_matched_whatever_their_order(make):
     assert len({document["key"] for document in documents}) == 40
 
 
-# ----------------------------------------------------------------------------- fresh
-
 FRESH = "fresh_date_arithmetic"
 
 
@@ -259,9 +254,6 @@ def test_public_and_fresh_folders_of_one_name_are_one_model_with_both(make, tmp_
     assert {"tcp", FRESH} <= {row["scope"] for row in rows}
 
 
-# -------------------------------------------------------------------------- the tool
-
-
 def test_the_terminal_shows_a_short_table(make, capsys):
     make("csv", {"a": answers("tcp_long") + answers("tcp_short")})
     head, _, row = capsys.readouterr().out.strip().splitlines()
@@ -285,9 +277,6 @@ def test_only_what_the_tool_made_is_replaced(make, tmp_path, form, capsys):
         (tmp_path / f"board.{form}").write_text(mine)
         assert make(form, runs, status=1) == mine
         assert "was not made by leaderboard" in capsys.readouterr().err
-
-
-# -------------------------------------------------------------------------- the page
 
 
 def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):
@@ -361,8 +350,6 @@ def test_a_file_that_changes_while_it_is_read_is_named(make, monkeypatch, capsys
     assert make("html", {"a": answers("tcp_long")}, status=1) == ""
     assert "a: has changed while it was read; run again" in capsys.readouterr().err
 
-
-# ------------------------------------------------------------------- in a browser
 
 # In one step: an element that is found may be replaced before it is asked for its text.
 SHOWN = "return document.querySelector('#document h3').firstChild.textContent"
