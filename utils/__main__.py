@@ -79,17 +79,17 @@ def _interrupt(signum: int, _: FrameType | None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     """Read the command line and run the tool that it names; return the exit status."""
-    tool_lines = [f"  {name:<11}  {TOOLS[name][1]}" for name in TOOLS]
-    title = "Tools around the temporal-reasoning tasks:\n"
-    parser = tool_parser("", "\n".join([title, *tool_lines]))
+    tool_lines = [f"  {tool_name:<11}  {TOOLS[tool_name][1]}" for tool_name in TOOLS]
+    help_heading = "Tools around the temporal-reasoning tasks:\n"
+    parser = tool_parser("", "\n".join([help_heading, *tool_lines]))
     parser.epilog = "`temporal-eval TOOL --help` says more of one."
     parser.add_argument("--version", action="version", version=VERSION)
     parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
     try:
         options = parser.parse_args(arguments)
-        tool = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
-        return tool.main(options.arguments)
+        tool_module = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
+        return tool_module.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
         return end.code
 

@@ -33,8 +33,8 @@ def explain(task: object, doc: object, response: object) -> Verdict:
 
 def metrics(task: str) -> tuple[str, ...]:
     """Return the metrics that each document of a task has, the flexible score first."""
-    headline = scorer(task).headline
-    return (*headline[::-1], "extracted") if headline else scorer(task).metrics
+    metric_pair = scorer(task).headline
+    return (*metric_pair[::-1], "extracted") if metric_pair else scorer(task).metrics
 
 
 def fresh_documents(

@@ -39,7 +39,7 @@ def score_batch(batch: Batch) -> Batch:
     """
     batch = getattr(batch, "pa_table", batch)  # as `datasets` holds what it maps
     input_columns = (_cells(batch, column) for column in ("task", "doc", "response"))
-    output_rows = [_row(*row_cells) for row_cells in zip(*input_columns, strict=True)]
+    output_rows = [_row(*inputs) for inputs in zip(*input_columns, strict=True)]
     new_columns = {column: [row[column] for row in output_rows] for column in _COLUMNS}
     return _extended(batch, new_columns)
 
@@ -61,8 +61,8 @@ def _scored(task: object, doc: object, response: object) -> dict:
     except ToolError as error:
         return added_cells | {"error": _text(str(error))}
     metric_names = (*(scorer(task).headline or (None, None)), "extracted")
-    headline_scores = map(verdict.scores.get, metric_names)
-    added_cells |= zip(("published", "flexible", "extracted"), headline_scores)
+    score_cells = map(verdict.scores.get, metric_names)
+    added_cells |= zip(("published", "flexible", "extracted"), score_cells)
     added_cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
     added_cells["published_answer"] = _text(verdict.published)
     return added_cells | {"flexible_answer": _text(verdict.flexible)}

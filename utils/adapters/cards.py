@@ -32,7 +32,7 @@ def compute(
     return_average: bool | None = None,
     flexible: bool = False,
 ) -> dict[str, float | list]:
-    """Score responses as the cards TCP Accuracy, Test of Time Accuracy, TimeBench Eval do.
+    """Score responses as the three metric cards do; `flexible` adds the flexible scores.
 
     `predictions` are whole responses, `references` the texts of the data set; each of
     TempReason's and TimeQA's may be a list of golds; TimeDial's are like `B. … && C. …`,
@@ -51,7 +51,7 @@ def compute(
     cards = _cards(subset, task, count)
     references = _listed("references", references, count)
     numbered_samples = enumerate(zip(cards, predictions, references))
-    sample_scores = [_scores(place, *sample) for place, sample in numbered_samples]
+    sample_scores = [_scores(number, *sample) for number, sample in numbered_samples]
     returns_means = task is None if return_average is None else return_average
     scores_by_metric = {
         metric: [score_type(scores[metric]) for scores in sample_scores]
@@ -77,18 +77,18 @@ def _listed(name: str, values: Iterable, count: int | None = None) -> list:
 def _cards(subset: object, task: object, count: int) -> list[_Card]:
     """Return the card of each sample; ValueError for names that are not known."""
     if (subset is None) is (task is None):
-        arguments_text = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
-        raise ValueError(f"give either {arguments_text}")
-    argument_name, card_names, cards = "task", [task] * count, _TASKS
+        choices_text = f"subset ({', '.join(_SUBSETS)}) or task ({', '.join(_TASKS)})"
+        raise ValueError(f"give either {choices_text}")
+    argument_name, card_names, known = "task", [task] * count, _TASKS
     if task is None:
-        argument_name, card_names, cards = "subset", [subset] * count, _SUBSETS
+        argument_name, card_names, known = "subset", [subset] * count, _SUBSETS
     if isinstance(subset, Iterable) and not isinstance(subset, str):
-        card_names, cards = _listed("subset", subset, count), _TCP
+        card_names, known = _listed("subset", subset, count), _TCP
     for number, name in enumerate(card_names):
-        if not isinstance(name, str) or name not in cards:
-            label = f"{argument_name}[{number}]" if cards is _TCP else argument_name
-            raise ValueError(f"{label} {name!r:.80} is unknown; use {', '.join(cards)}")
-    return [cards[name] for name in card_names]
+        if not isinstance(name, str) or name not in known:
+            where = f"{argument_name}[{number}]" if known is _TCP else argument_name
+            raise ValueError(f"{where} {name!r:.80} is unknown; use {', '.join(known)}")
+    return [known[name] for name in card_names]
 
 
 def _scores(
@@ -119,7 +119,7 @@ _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 
 def _plain(reference: object) -> dict:
-    """Return the column that holds it, whichever of the two that is."""
+    """Return a reference, a tuple as a list, in both columns that may hold one."""
     listed_reference = list(reference) if isinstance(reference, tuple) else reference
     return {"answer": listed_reference, "label": listed_reference}
 
@@ -131,15 +131,15 @@ def _short(reference: object) -> dict:
 
 
 def _options(reference: object) -> dict:
-    """Return options of which only the right ones' texts are known, and which these are."""
+    """Return options A to D, only the right ones with their texts, and which are right."""
     right_options = reference if isinstance(reference, list | tuple) else [reference]
-    options_text = " && ".join(map(str, right_options)).strip()
-    matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(options_text)]
+    right_text = " && ".join(map(str, right_options)).strip()
+    matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(right_text)]
     if all(matches):
         text_by_letter = {match[1]: match[2] for match in matches}
-    elif _LETTERS.fullmatch(options_text):
+    elif _LETTERS.fullmatch(right_text):
         text_by_letter = {
-            letter: f"({letter})" for letter in re.findall("[A-D]", options_text)
+            letter: f"({letter})" for letter in re.findall("[A-D]", right_text)
         }
     else:
         examples_text = '"B. one day && C. two days" or "B, C"'

@@ -30,8 +30,8 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
 
     entries, tasks_off_hub, run_date = [], [], model.claims().get("date")
     if run_date is not None:
-        run_time = datetime.fromtimestamp(run_date, timezone.utc)
-        run_date = run_time.isoformat(timespec="seconds")
+        run_datetime = datetime.fromtimestamp(run_date, timezone.utc)
+        run_date = run_datetime.isoformat(timespec="seconds")
     for row in (row for row in rows if row["by"] is None and "tasks" not in row):
         task_config = configuration(row["task"])
         if "custom_dataset" in task_config:
@@ -45,12 +45,12 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
                 notes=_notes(model.claims(row["task"]), row),
             )
             entries.append(entry)
-    yaml_entries = eval_result_entries_to_yaml(entries)
+    plain_entries = eval_result_entries_to_yaml(entries)
     with written_whole(path) as file:
-        file.write(yaml.safe_dump(yaml_entries, sort_keys=False, width=1000).encode())
+        file.write(yaml.safe_dump(plain_entries, sort_keys=False, width=1000).encode())
     if tasks_off_hub:
-        names_text = ", ".join(tasks_off_hub)
-        say(f"{path}: lacks {names_text}, whose rows no data set of the hub has")
+        tasks_text = ", ".join(tasks_off_hub)
+        say(f"{path}: lacks {tasks_text}, whose rows no data set of the hub has")
 
 
 def _notes(claims: dict, row: dict) -> str:

@@ -54,8 +54,8 @@ def interval() -> Metric:
     """Return the ends of the 95 % interval of a score, as `temporal-eval score` does."""
 
     def ends(scores: list[SampleScore]) -> dict[str, float]:
-        score_values = [float(sample.score.value) for sample in scores]
-        clusters = [sample.sample_metadata["cluster"] for sample in scores]
+        score_values = [float(sample_score.score.value) for sample_score in scores]
+        clusters = [sample_score.sample_metadata["cluster"] for sample_score in scores]
         estimate = estimate_score(score_values, clusters)
         return {"low": estimate.low, "high": estimate.high}
 

@@ -65,8 +65,8 @@ class TemporalTaskset(vf.Taskset[TemporalTask, TemporalConfig]):
         for document in self._documents():
             system, user = prompt_parts(task_name, document)
             prompt_fields = {"prompt": user, "system_prompt": system.strip() or None}
-            problem = TemporalData(**prompt_fields, pack_task=task_name, doc=document)
-            yield TemporalTask(problem, self.config.task)
+            task_data = TemporalData(**prompt_fields, pack_task=task_name, doc=document)
+            yield TemporalTask(task_data, self.config.task)
 
     def _documents(self) -> Iterable[dict]:
         config = self.config

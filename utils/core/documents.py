@@ -29,14 +29,14 @@ def load(
                 f"{include_path}: has no task or group '{missing_names[0]}'; name another"
                 " folder with --include_path, or another task"
             )
-        for task in (task for name in names for task in leaf_tasks(name)):
-            scorer(task)  # FamilyError, where the harness would end in a traceback
+        for leaf in (leaf for name in names for leaf in leaf_tasks(name)):
+            scorer(leaf)  # FamilyError, where the harness would end in a traceback
         try:
             return manager, manager.load(names)
         except (OSError, ValueError) as error:
-            summary = str(error).strip().split("\n")[0]
+            error_line = str(error).strip().split("\n")[0]
             raise ToolError(
-                f"{', '.join(names)}: cannot be loaded ({summary}); check the network, or"
+                f"{', '.join(names)}: cannot be loaded ({error_line}); check the network, or"
                 " give an offline pack with --include_path"
             ) from error
 

@@ -40,8 +40,8 @@ class TaskFile(NamedTuple):
 @cache
 def task_files() -> dict[str, TaskFile]:
     """Return the tasks and groups of the pack by name."""
-    files = map(_read, sorted(FOLDER.rglob("*.yaml")))
-    return {file.config.get("group") or file.config["task"]: file for file in files}
+    parsed = map(_read, sorted(FOLDER.rglob("*.yaml")))
+    return {file.config.get("group") or file.config["task"]: file for file in parsed}
 
 
 @cache
@@ -54,13 +54,13 @@ def _read(path: Path) -> TaskFile:
     loader.add_constructor("!function", lambda _, node: str(path.parent / node.value))
     own_config = yaml.load(path.read_text("utf-8"), loader)  # noqa: S506
     includes = own_config.pop("include", [])
-    base, included_config = None, {}
+    base_task, included_config = None, {}
     for include in [includes] if isinstance(includes, str) else includes:
         included_path = (path.parent / include).resolve()
         included_config |= _read(included_path).config
         if include.endswith(".yaml"):
-            base = included_path.stem
-    return TaskFile(path, included_config | own_config, base)
+            base_task = included_path.stem
+    return TaskFile(path, included_config | own_config, base_task)
 
 
 def configuration(name: str) -> dict:
@@ -70,26 +70,25 @@ def configuration(name: str) -> dict:
 
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
-    files = task_files()
-    return sorted(name for name in files if "group" not in files[name].config)
+    return sorted(name for name in task_files() if "group" not in configuration(name))
 
 
 def leaf_tasks(name: str) -> list[str]:
     """Return the tasks in a group, or `[name]` for a task; ToolError for an unknown name."""
-    files = task_files()
-    if name not in files:
-        fix = f"the groups are {', '.join(sorted(files.keys() - {*all_tasks()}))}"
-        if near_names := difflib.get_close_matches(name, files):
+    by_name = task_files()
+    if name not in by_name:
+        fix = f"the groups are {', '.join(sorted(by_name.keys() - {*all_tasks()}))}"
+        if near_names := difflib.get_close_matches(name, by_name):
             fix = f"did you mean {' or '.join(near_names)}?"
         raise ToolError(f"task '{name}' is unknown; {fix}")
-    members = files[name].config["task"]
+    members = by_name[name].config["task"]
     if isinstance(members, str):  # its own name
         return [name]
     return [*dict.fromkeys(task for member in members for task in leaf_tasks(member))]
 
 
 def is_generated(task: str) -> bool:
-    """Tell whether a task makes its rows from a seed."""
+    """Tell whether a task makes its rows from a seed alone, without public rows."""
     return "generator" in configuration(task).get("dataset_kwargs", {})
 
 
@@ -174,7 +173,7 @@ def scorer(task: str) -> Scorer:
     """Return the scorer of a task; ToolError names near matches of an unknown one."""
     if (tasks := leaf_tasks(task)) != [task]:
         raise ToolError(f"task '{task}' is a group; its tasks are {', '.join(tasks)}")
-    yaml_path, config, base = task_files()[task]
+    yaml_path, config, base_task = task_files()[task]
     required_keys = ("process_docs", "process_results", "metric_list", "metadata")
     if missing := [key for key in required_keys if key not in config]:
         raise FamilyError(f"{yaml_path}: names no {', '.join(missing)}; {_SEE}")
@@ -186,25 +185,25 @@ def scorer(task: str) -> Scorer:
     higher_is_better = {
         entry["metric"]: entry["higher_is_better"] for entry in config["metric_list"]
     }
-    headlines = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
-    own_version = {str(config["metadata"]["version"])}
-    row_kwargs = config.get("dataset_kwargs", {})
-    rows_file = row_kwargs.get("data_file") or config.get("dataset_name")
-    rows_file = row_kwargs.get("data_files", {}).get("test", rows_file)
-    file_name = task if "generator" in row_kwargs else Path(rows_file).stem
-    known_name = file_name if file_name in utils.FILES else file_name.rpartition("_")[0]
+    metric_pairs = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
+    version_set = {str(config["metadata"]["version"])}
+    dataset_kwargs = config.get("dataset_kwargs", {})
+    upstream_name = dataset_kwargs.get("data_file") or config.get("dataset_name")
+    upstream_name = dataset_kwargs.get("data_files", {}).get("test", upstream_name)
+    file_stem = task if "generator" in dataset_kwargs else Path(upstream_name).stem
+    files_key = file_stem if file_stem in utils.FILES else file_stem.rpartition("_")[0]
     return Scorer(
         task=task,
-        base=base,
+        base=base_task,
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
-        prompt_versions=SAME_PROMPTS if own_version <= SAME_PROMPTS else own_version,
+        prompt_versions=SAME_PROMPTS if version_set <= SAME_PROMPTS else version_set,
         config=config,
-        file=file_name,
-        upstream=utils.FILES.get(known_name, (None, None)),
+        file=file_stem,
+        upstream=utils.FILES.get(files_key, (None, None)),
         metrics=tuple(higher_is_better),
         higher_is_better=higher_is_better,
-        headline=next(headlines, None),
+        headline=next(metric_pairs, None),
         utils=utils,
         process_docs=process_docs,
         process_results=function(results_setting),
@@ -260,7 +259,7 @@ def groups() -> Iterator[Group]:
     for name, (_, config, _) in sorted(task_files().items()):
         metric_list = config.get("aggregate_metric_list", [])
         metric_names = {entry["metric"] for entry in metric_list}
-        if any({*headline} <= metric_names for headline in HEADLINES):
+        if any({*metric_pair} <= metric_names for metric_pair in HEADLINES):
             is_by_size = all(entry["weight_by_size"] for entry in metric_list)
             yield Group(name, tuple(leaf_tasks(name)), is_by_size)
 

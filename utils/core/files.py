@@ -178,8 +178,8 @@ def check_output(path: Path | None, tool: str, beginning: str) -> None:
         check_writable(path)
     if path and path.exists():
         with path.open(encoding="utf-8", errors="replace") as file:
-            old_text = file.read(1 << 16)
-        if old_text and not re.match(beginning, old_text):
+            old_beginning = file.read(1 << 16)
+        if old_beginning and not re.match(beginning, old_beginning):
             fix = "move it elsewhere, or name another output"
             raise ToolError(f"{path}: is there, and was not made by {tool}; {fix}")
 
@@ -192,11 +192,11 @@ def is_stream(path: Path) -> bool:
 
 def sha256_of(path: Path) -> str:
     """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
-    file_digest = hashlib.sha256()
+    hasher = hashlib.sha256()
     with path.open("rb") as file:
         while chunk_bytes := file.read(1 << 16):
-            file_digest.update(chunk_bytes)
-    return file_digest.hexdigest()
+            hasher.update(chunk_bytes)
+    return hasher.hexdigest()
 
 
 def is_part(name: str) -> bool:

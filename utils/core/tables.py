@@ -61,9 +61,9 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
         return csv_file.getvalue()
     alignments = {}
     for column in columns:
-        cells = [row[column] for row in rows if row.get(column) is not None]
-        if cells:
-            is_numeric = any(isinstance(cell, int | float) for cell in cells)
+        column_cells = [row[column] for row in rows if row.get(column) is not None]
+        if column_cells:
+            is_numeric = any(isinstance(cell, int | float) for cell in column_cells)
             alignments[column] = "right" if is_numeric else "left"
     table_text = tabulate.tabulate(
         [[escaped(row.get(column), number) for column in alignments] for row in rows],
@@ -91,9 +91,9 @@ def _is_visible(letter: str) -> bool:
 
 
 def escaped(cell: object, number: Callable[[float], str] = str) -> str:
-    """Return a cell as Markdown shows it: names of models and files are data.
+    """Return a cell as Markdown shows it as it is: one with markup becomes code.
 
-    Where it has markup in it, it becomes code, which a terminal shows as it is; what
+    Names of models and files are data. A terminal shows code as it is, too; what
     would steer a terminal, or cannot be seen, is escaped.
     """
     if cell is None or isinstance(cell, float):

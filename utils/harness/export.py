@@ -109,10 +109,10 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     `options` are those of `add_options` and the model's name; `settings` go to
     `simple_evaluate`. ToolError where tasks cannot be loaded, or options do not fit.
     """
-    run_options = {key: vars(options).get(key) for key in _CONFIG}
-    run_options["model_args"] = {"model": options.model}
+    cli_options = {option: vars(options).get(option) for option in _CONFIG}
+    cli_options["model_args"] = {"model": options.model}
     try:
-        run_config = EvaluatorConfig.from_cli(Namespace(**run_options))
+        run_config = EvaluatorConfig.from_cli(Namespace(**cli_options))
     except ValueError as error:
         raise ToolError(str(error)) from None
     # It warns of rows of other files.
@@ -120,7 +120,7 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
     try:
         manager, task_dict = load(names, options.include_path, run_config.metadata)
         manager.load = lambda _: task_dict  # it would load all rows again
-        settings |= {key: getattr(run_config, key) for key in _CONFIG}
+        settings |= {option: getattr(run_config, option) for option in _CONFIG}
         return simple_evaluate(lm, tasks=names, task_manager=manager, **settings)
     except AssertionError as error:
         if not options.num_fewshot:
@@ -136,8 +136,8 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     """
     prompt_taker = PromptTaker()
     evaluate(prompt_taker, options.tasks, options, log_samples=False)
-    server, chat = ("local", "openai")[options.openai], options.apply_chat_template
-    model_class = get_model(f"{server}{'-chat' * chat}-completions")
+    api_kind, is_chat = ("local", "openai")[options.openai], options.apply_chat_template
+    model_class = get_model(f"{api_kind}{'-chat' * is_chat}-completions")
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     answered_ids = {
         answer.line.get("custom_id")
@@ -152,7 +152,7 @@ def request_lines(options: Namespace) -> Iterator[dict]:
             yield {
                 "custom_id": request_id,
                 "method": "POST",
-                "url": f"/v1/{'chat/' * chat}completions",
+                "url": f"/v1/{'chat/' * is_chat}completions",
                 "body": api_model._create_payload(  # as the model's `model_call` makes it
                     api_model.create_message([prompt]),
                     generate=True,
@@ -172,8 +172,8 @@ def main(arguments: list[str] | None = None) -> int:
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
     help_text = "outputs of a batch; write what has no answer there"
-    batch_settings = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    add("--only-missing", **batch_settings, help=help_text)
+    missing_settings = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
+    add("--only-missing", **missing_settings, help=help_text)
     add_options(parser)
     options = parser.parse_args(arguments)
     check_output(options.output, "export", _BEGINNING)

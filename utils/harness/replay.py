@@ -91,8 +91,8 @@ def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, 
         keys_by_digest[key[0], digest].append(key)
     answer_by_key: dict[tuple, Answer] = {}
     for answer in answers:
-        label = f"document {answer.doc_id!r} of {answer.task}"
-        matches = [key for key in [(answer.task, answer.doc_id)] if key in requests]
+        doc_name = f"document {answer.doc_id!r} of {answer.task}"
+        fit_keys = [key for key in [(answer.task, answer.doc_id)] if key in requests]
         if answer.doc is not None:
             try:
                 digest = scorer(answer.task).utils.digest(answer.doc)
@@ -100,21 +100,21 @@ def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, 
                 fault = not_a_document(answer.task, answer.doc, error)
                 raise ToolError(f"{answer.place}: {fault}") from None
             equal_keys = keys_by_digest[answer.task, digest]
-            matches = [key for key in equal_keys if answer.doc_id in (None, key[1])]
+            fit_keys = [key for key in equal_keys if answer.doc_id in (None, key[1])]
         if answer.doc_hash:
-            hashes = {key: sha256(document_text(requests[key].doc)) for key in matches}
-            matches = [
-                key for key in matches if hashes[key].startswith(answer.doc_hash)
+            hashes = {key: sha256(document_text(requests[key].doc)) for key in fit_keys}
+            fit_keys = [
+                key for key in fit_keys if hashes[key].startswith(answer.doc_hash)
             ]
-        free_keys = [key for key in matches if key not in answer_by_key]
-        if not matches:
+        free_keys = [key for key in fit_keys if key not in answer_by_key]
+        if not fit_keys:
             raise ToolError(
-                f"{answer.place}: answers {label}, or a version of it, that is not asked;"
+                f"{answer.place}: answers {doc_name}, or a version of it, that is not asked;"
                 " use the --tasks, --include_path and --limit of the run, or drop the line"
             )
         if not free_keys:
-            first_place = answer_by_key[matches[0]].place
-            fault = f"is a second answer to {label}, after {first_place}; keep one"
+            first_place = answer_by_key[fit_keys[0]].place
+            fault = f"is a second answer to {doc_name}, after {first_place}; keep one"
             raise ToolError(f"{answer.place}: {fault}")
         answer_by_key[free_keys[0]] = answer
     return answer_by_key
@@ -150,8 +150,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
 def _misfit(answer: Answer, options: Namespace) -> str | None:
     """Return why a run with these options cannot take an answer."""
     if answer.is_chat not in (None, options.apply_chat_template):
-        chat_and_fix = "chat messages; add" if answer.is_chat else "a text; leave out"
-        return f"answers {chat_and_fix} --apply_chat_template"
+        kind_and_fix = "chat messages; add" if answer.is_chat else "a text; leave out"
+        return f"answers {kind_and_fix} --apply_chat_template"
     if options.output_path and _HALF.search(f"{answer.response}{answer.prompt}"):
         return (
             "holds half a character (a lone surrogate), which the harness cannot log;"

@@ -58,17 +58,17 @@ def _json(text: str) -> object:
 def _source(task: str, options: dict) -> Source:
     """Return the rows of a task from a seed; ToolError where there are none such."""
     if not is_generated(task):
-        fresh_tasks = ", ".join(filter(is_generated, all_tasks()))
-        raise ToolError(f"{task}: is not a fresh task; name some of {fresh_tasks}")
+        tasks_text = ", ".join(filter(is_generated, all_tasks()))
+        raise ToolError(f"{task}: is not a fresh task; name some of {tasks_text}")
     config = configuration(task)
-    generator = config["dataset_kwargs"]["generator"]
+    generator_name = config["dataset_kwargs"]["generator"]
     settings = sorted((config["metadata"] | options).items())
-    generated = {name: value for name, value in settings if name.startswith("gen_")}
+    request = {name: value for name, value in settings if name.startswith("gen_")}
     module = sys.modules[function(config["custom_dataset"]).__module__]
     try:
-        rows = module.rows_with_bar(module.read_request(generator, **generated))
+        rows = module.rows_with_bar(module.read_request(generator_name, **request))
     except ValueError as error:
         raise ToolError(str(error)) from None
-    settings_text = ", ".join(f"{name} {value}" for name, value in generated.items())
-    upstream = f"generator {generator}: {settings_text}"
-    return Source(frozenset({task}), upstream, lambda: rows, generated=generated)
+    settings_text = ", ".join(f"{name} {value}" for name, value in request.items())
+    origin = f"generator {generator_name}: {settings_text}"
+    return Source(frozenset({task}), origin, lambda: rows, generated=request)

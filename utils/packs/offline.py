@@ -137,20 +137,20 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     """Put the rows of a source into the pack, unless they are there; return a summary."""
     file, old_entry = f"data/{source.file}", manifest.data.get(source.file)
     given_as = "generated" if source.generated else "upstream"
-    old_digest = manifest.files[file] if old_entry and manifest.has(file) else None
+    old_sha256 = manifest.files[file] if old_entry and manifest.has(file) else None
     if old_entry:
         source = source._replace(tasks=source.tasks | {*old_entry["tasks"]})
     if source.path:
         given_as = "local file"
-    elif old_digest:
+    elif old_sha256:
         source = source._replace(path=manifest.folder / file)
         given_as = old_entry["given_as"]
     task_scorer, doc_digests = scorer(min(source.tasks)), []
-    upstream_row_count, upstream_fingerprint = task_scorer.upstream
-    expected_row_count = None if allow_partial else upstream_row_count
+    benchmark_row_count, benchmark_fingerprint = task_scorer.upstream
+    expected_row_count = None if allow_partial else benchmark_row_count
     manifest.write(file, checked_lines(source, expected_row_count, doc_digests))
     fingerprint = task_scorer.utils.fingerprint(doc_digests)
-    has_upstream_rows = given_as != "local file" or fingerprint == upstream_fingerprint
+    has_upstream_rows = given_as != "local file" or fingerprint == benchmark_fingerprint
     manifest.data[source.file] = {
         "family": source.family,
         "fingerprint": fingerprint,
@@ -164,38 +164,38 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     } | ({"twins": source.twins} if source.twins else {})
     manifest.save()
     summary = f"{len(doc_digests)} rows"
-    if upstream_row_count not in (None, len(doc_digests)):
-        summary += f", of {upstream_row_count}"
-    elif upstream_fingerprint not in (None, fingerprint):
-        summary += f", of fingerprint {fingerprint}, not {upstream_fingerprint}"
-    return summary + ", there already" * (manifest.files[file] == old_digest)
+    if benchmark_row_count not in (None, len(doc_digests)):
+        summary += f", of {benchmark_row_count}"
+    elif benchmark_fingerprint not in (None, fingerprint):
+        summary += f", of fingerprint {fingerprint}, not {benchmark_fingerprint}"
+    return summary + ", there already" * (manifest.files[file] == old_sha256)
 
 
 def _task_files(manifest: Manifest, sources: list[Source]) -> dict[str, bytes]:
     """Return name -> content of files but data; ToolError for other versions or rows."""
     file_by_task = manifest.tasks
-    seed_by_file = {file: entry["generated"] for file, entry in manifest.data.items()}
+    request_by_file = {file: data["generated"] for file, data in manifest.data.items()}
     for source in sources:
-        if seed_by_file.get(source.file, source.generated) != source.generated:
+        if request_by_file.get(source.file, source.generated) != source.generated:
             raise ToolError(
                 f"{manifest.folder / 'data' / source.file}: has the rows of another request"
                 f" ({manifest.data[source.file]['upstream']}); name a new folder, or take"
                 " the release of its gen_version"
             )
-        seed_by_file[source.file] = source.generated
+        request_by_file[source.file] = source.generated
         file_by_task |= dict.fromkeys(source.tasks, source.file)
     if unknown_tasks := sorted(file_by_task.keys() - task_files().keys()):
         fault = f"this version has no task {unknown_tasks[0]}; make a new pack"
         raise ToolError(f"{manifest.folder}: {fault} in another folder")
-    command = COMMAND.format(folder=".", tasks=min(file_by_task))
-    content_by_file = {"README.md": README_TEXT.format(command=command).encode()}
+    run_command = COMMAND.format(folder=".", tasks=min(file_by_task))
+    content_by_file = {"README.md": README_TEXT.format(command=run_command).encode()}
     content_by_file[LOADER.name] = LOADER.read_bytes()
     for name, (yaml_path, config, _) in task_files().items():
         if name in file_by_task:
-            yaml_stem = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
-            yaml_text = LEAF.format(file=f"{yaml_stem}_yaml", data=file_by_task[name])
-            if metadata := seed_by_file[file_by_task[name]]:
-                yaml_text += f"metadata: {json.dumps(config['metadata'] | metadata)}\n"
+            bare_path = yaml_path.relative_to(TASKS.parent).with_suffix("").as_posix()
+            yaml_text = LEAF.format(file=f"{bare_path}_yaml", data=file_by_task[name])
+            if request := request_by_file[file_by_task[name]]:
+                yaml_text += f"metadata: {json.dumps(config['metadata'] | request)}\n"
             content_by_file[f"{name}.yaml"] = yaml_text.encode()
         elif "group" in config and {*leaf_tasks(name)} <= file_by_task.keys():
             content_by_file[f"{name}.yaml"] = yaml_path.read_bytes()
@@ -210,11 +210,11 @@ def _copies(families: set[str]) -> dict[str, bytes]:
     family_paths = (path for family in families for path in (TASKS / family).rglob("*"))
     for path in [*TASKS.glob("*"), *family_paths]:
         if path.name.endswith(COPIED):
-            name = path.relative_to(TASKS.parent).as_posix().replace(".yaml", "_yaml")
+            file = path.relative_to(TASKS.parent).as_posix().replace(".yaml", "_yaml")
             text = path.read_text(encoding="utf-8")
             if path.name.endswith("yaml"):
                 text = re.sub(r"(?m)^((include: |  - ).*)\.yaml$", r"\1_yaml", text)
-            content_by_file[name] = text.encode()
+            content_by_file[file] = text.encode()
     return content_by_file
 
 
@@ -224,11 +224,11 @@ def check(folder: Path) -> list[str]:
     if not manifest.complete:
         raise ToolError(f"{folder}: is not a complete pack; make it, or make it again")
     return [
-        f"{folder / name}: is missing, or not as it was made; make the pack again"
-        for name in sorted(manifest.files)
-        if not manifest.has(name)
+        f"{folder / file}: is missing, or not as it was made; make the pack again"
+        for file in sorted(manifest.files)
+        if not manifest.has(file)
     ] + [
-        f"{folder / name}: is not in the manifest; move it elsewhere"
-        for name in manifest.strangers()
-        if name.endswith((".yaml", ".py")) or name.startswith("data/")
+        f"{folder / file}: is not in the manifest; move it elsewhere"
+        for file in manifest.strangers()
+        if file.endswith((".yaml", ".py")) or file.startswith("data/")
     ]

@@ -72,11 +72,11 @@ def _source(task: str) -> Source:
     if "custom_dataset" in config:
         load_splits = function(config["custom_dataset"])
         module = sys.modules[load_splits.__module__]
-        upstream, revision = f"{module.SUBSET}/{kwargs['data_file']}", module.COMMIT
+        origin, revision = f"{module.SUBSET}/{kwargs['data_file']}", module.COMMIT
     else:
         hub_file = kwargs.get("data_files", {}).get(split_name)
         hub_parts = config["dataset_path"], config.get("dataset_name"), hub_file
-        upstream, revision = "/".join(filter(None, hub_parts)), kwargs.get("revision")
+        origin, revision = "/".join(filter(None, hub_parts)), kwargs.get("revision")
         load_splits, module = partial(_load_from_hub, *hub_parts), None
 
     def load_rows() -> Iterable[dict]:
@@ -88,12 +88,12 @@ def _source(task: str) -> Source:
             else:
                 fault = str(error).strip().split("\n")[0] or type(error).__name__
                 error_text = (
-                    f"{upstream}: {fault}; check the network, the disk and your access"
+                    f"{origin}: {fault}; check the network, the disk and your access"
                     " (`hf auth login`), or give the files with --source"
                 )
             raise ToolError(error_text) from error
 
-    return Source(frozenset({task}), upstream, load_rows, revision)
+    return Source(frozenset({task}), origin, load_rows, revision)
 
 
 def _load_from_hub(
@@ -103,10 +103,10 @@ def _load_from_hub(
     if file is None:
         return datasets.load_dataset(repository, subset, **kwargs)
     # As it is: a table gives each dict the keys of all, and makes other things of dates.
-    path = huggingface_hub.hf_hub_download(
+    local_path = huggingface_hub.hf_hub_download(
         repository, file, repo_type="dataset", revision=kwargs.get("revision")
     )
-    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(Path(path))))
+    return dict.fromkeys(kwargs["data_files"], map(parse, read_lines(Path(local_path))))
 
 
 def checked_lines(
@@ -116,16 +116,16 @@ def checked_lines(
 
     ToolError for a row that its tasks cannot score, for none, and for another count.
     """
-    origin, schema = source.path or source.upstream, pyarrow.schema([])
+    origin, schema_so_far = source.path or source.upstream, pyarrow.schema([])
     if source.path:
         placed_rows = ((line.place, parse(line)) for line in read_lines(source.path))
     else:
-        rows = enumerate(source.load())
-        placed_rows = ((f"{origin}, row {number}", row) for number, row in rows)
+        numbered = enumerate(source.load())
+        placed_rows = ((f"{origin}, row {number}", row) for number, row in numbered)
     for row_place, row in placed_rows:
         try:
-            schemas = [schema, pyarrow.Table.from_pylist([row]).schema]
-            schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+            schemas = [schema_so_far, pyarrow.Table.from_pylist([row]).schema]
+            schema_so_far = pyarrow.unify_schemas(schemas, promote_options="permissive")
             for task in sorted(source.tasks, reverse=True):
                 [document] = documents_of(task, [row])
         except Exception as error:  # families and pyarrow raise all kinds

@@ -80,8 +80,8 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
     base_file = public.tasks[scorer(task).base]
     base_rows = read_jsonl(public.folder / "data" / base_file)
     base_entry = public.data[base_file]
-    generated = {"twin_seed": seed, "twin_version": VERSION}
-    generated["twin_source"] = base_entry["fingerprint"]
+    request = {"twin_seed": seed, "twin_version": VERSION}
+    request["twin_source"] = base_entry["fingerprint"]
     draws, count_by_reason = draw_twins(task, base_rows, seed)
     is_control_task = configuration(task)["dataset_kwargs"].get("keeps_label", False)
     draws = [draw for draw in draws if draw.keeps_label == is_control_task]
@@ -93,7 +93,7 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
         tasks=frozenset({task}),
         upstream=f"twins of {base_entry['upstream']}, seed {seed}",
         load=lambda: twin_rows,
-        generated=generated,
+        generated=request,
         twins={
             # Digest of the twin -> digest and label of its original, and the mirror image.
             "originals": dict(zip(twin_digests, originals)),
@@ -112,18 +112,18 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     """
     base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
-    draws, count_by_reason, newest_list = [], Counter(), [*disputed.LISTS][-1]
+    draws, count_by_reason = [], Counter()
     for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
         row_digest = base_scorer.utils.digest(base_doc).hex()
         row_key, row_draws, refusals = f"{seed}|{row_digest}", [], []
-        is_disputed = row_digest[:16] in disputed.DIGESTS[newest_list]
-        for name in [] if is_disputed else transformations(task):
-            twin = _draw(name, row, survey, row_key, owner_by_question)
+        is_disputed = row_digest[:16] in disputed.DIGESTS[[*disputed.LISTS][-1]]
+        for change in [] if is_disputed else transformations(task):
+            twin = _draw(change, row, survey, row_key, owner_by_question)
             if isinstance(twin, str):
                 refusals.append(twin)
                 continue
             original = row_digest, row[twin.column]
-            draw = Draw(twin.row | {"twin": name}, twin.column, original, twin.mirror)
+            draw = Draw(twin.row | {"twin": change}, twin.column, original, twin.mirror)
             row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
         if row_draws:
             draws.append(min(row_draws, key=lambda draw: draw.keeps_label))
