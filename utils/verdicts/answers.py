@@ -103,17 +103,18 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
     filter_name = record.get("filter") if "filtered_resps" in record else None
     if isinstance(filter_name, str) and filter_name != "none":
         fields["filter"] = filter_name
-    answer = Answer(line.place, record, number=line.number, **fields)
-    responses, endings = answer.response, answer.finish_reason
+    line_answer = Answer(line.place, record, number=line.number, **fields)
+    responses, finish_reasons = line_answer.response, line_answer.finish_reason
     if not isinstance(responses, list):
-        return [answer]
-    sample_prefix = "" if answer.sample is None else f"{answer.sample}."
-    endings = endings if isinstance(endings, list) else [endings] * len(responses)
+        return [line_answer]
+    sample_prefix = "" if line_answer.sample is None else f"{line_answer.sample}."
+    if not isinstance(finish_reasons, list):
+        finish_reasons = [finish_reasons] * len(responses)
     return [
-        answer._replace(
+        line_answer._replace(
             response=response, finish_reason=ending, sample=f"{sample_prefix}{number}"
         )
-        for number, (response, ending) in enumerate(zip(responses, endings))
+        for number, (response, ending) in enumerate(zip(responses, finish_reasons))
     ]
 
 
@@ -122,8 +123,7 @@ def _fields(record: dict, task: str | None) -> dict:
 
     ValueError, with a message for the line's `fault`, where it is no answer to a task.
     """
-    known_fields = (field for field in _READERS if field in record)
-    if (reader_field := next(known_fields, None)) is None:
+    if (reader_field := next(filter(record.__contains__, _READERS), None)) is None:
         raise ValueError(
             "has no 'response', 'filtered_resps' or 'custom_id'; give samples of the"
             " harness, batch outputs, or lines with a 'response'"
@@ -160,8 +160,8 @@ def _sample(record: dict, _: str) -> dict:
     for hashed_field, text in hashed_texts.items():
         if not isinstance(text, str) or f"{hashed_field}_hash" not in record:
             raise ValueError(f"has no {hashed_field} or no {hashed_field}_hash; {fix}")
-        spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 hashes chats
-        if record[f"{hashed_field}_hash"] not in map(sha256, spellings):
+        hashed_spellings = text, f"JsonChatStr(prompt={text!r})"  # as lm-eval 0.5 does
+        if record[f"{hashed_field}_hash"] not in map(sha256, hashed_spellings):
             fault = f"_hash does not recompute: the {hashed_field} is not the one"
             raise ValueError(f"{hashed_field}{fault} that was run; {fix}")
     return answer_fields | {"doc_hash": record["doc_hash"], "prompt": prompt}
@@ -171,11 +171,11 @@ def _responses(record: dict) -> dict:
     """Return what a filter left (all, if the first of several), and whether the first."""
     # lm-eval 0.5 has a list of texts where 0.4 has one.
     responses = _lone(_lone(record["filtered_resps"]))
-    logged = _lone(record.get("resps"))
-    logged = logged if isinstance(logged, list) else [logged]
-    is_first, is_several = responses in (*logged[:1], logged), len(logged) > 1
+    all_resps = _lone(record.get("resps"))
+    all_resps = all_resps if isinstance(all_resps, list) else [all_resps]
+    is_first, is_several = responses in (*all_resps[:1], all_resps), len(all_resps) > 1
     if is_several and is_first:
-        responses = logged
+        responses = all_resps
     if not (is_several and responses and isinstance(responses, list)):
         responses = [responses]
     for response_number, response in enumerate(responses, 1):

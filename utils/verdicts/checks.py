@@ -96,12 +96,12 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
     frame: list[str | int] = [prompt]
-    texts_longest_first = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
-    for text_number, text in texts_longest_first:
-        for place, piece in enumerate(frame):
+    numbered_texts = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
+    for text_number, text in numbered_texts:
+        for piece_index, piece in enumerate(frame):
             if isinstance(piece, str) and text in piece:
                 before, _, behind = piece.partition(text)
-                frame[place : place + 1] = before, text_number, behind
+                frame[piece_index : piece_index + 1] = before, text_number, behind
                 break
         else:
             return None
@@ -145,8 +145,8 @@ class Check:
         self.unlogged += answer.prompt is None
         if answer.prompt is not None and not self.few_shot:
             self.frames[self._find_frames(answer.prompt, doc_json)] += 1
-            request = within(self.line, "arguments", "gen_args_0") or {}
-            self.settings.add(json.dumps(request | {"arg_0": None}, sort_keys=True))
+            logged_args = within(self.line, "arguments", "gen_args_0") or {}
+            self.settings.add(json.dumps(logged_args | {"arg_0": None}, sort_keys=True))
 
     def _find_frames(self, prompt: str, doc_json: str) -> tuple[Frame | None, ...]:
         """Return what stands around the task's messages, as they are and stripped."""
@@ -157,8 +157,8 @@ class Check:
             return None, None
         self.roles, message_texts = zip(*messages)
         if logged_messages := messages_of(prompt):
-            task_chat = [{"role": role, "content": text} for role, text in messages]
-            return ((), ()) if task_chat == logged_messages else (None, None)
+            rendered_chat = [{"role": role, "content": text} for role, text in messages]
+            return ((), ()) if rendered_chat == logged_messages else (None, None)
         if self.results.get("chat_template") is None:
             message_texts = ("".join(message_texts),)
         stripped_texts = [text.strip() for text in message_texts]
@@ -171,7 +171,7 @@ class Check:
             if frame is None and len(distinct_frames) == 1:
                 [frame] = distinct_frames
         pieces = list(frame or ())  # texts, and between them the places of messages
-        pieces[1::2] = [f"{{{self.roles[place]}}}" for place in pieces[1::2]]
+        pieces[1::2] = [f"{{{self.roles[role_index]}}}" for role_index in pieces[1::2]]
         frame_size = len("".join(pieces[::2]))
         if frame_size:
             reason += f", in a frame of {frame_size:,} characters"
@@ -210,8 +210,8 @@ class Check:
         documents_check = dict(documents_check)
         prompts_check = self._check_prompts()
         responses_check = {"status": VERIFIED, "text": "as logged"}
-        if unequal_count := self.contradicted:
-            fault = f"{unequal_count:,} filtered responses are not the first response"
+        if not_first_count := self.contradicted:
+            fault = f"{not_first_count:,} filtered responses are not the first response"
             responses_check = {"status": UNKNOWN, "text": fault}
         answer_counts = self.answers.values() or [1]
         extreme_counts = sorted({min(answer_counts), max(answer_counts)})
@@ -237,21 +237,22 @@ class Check:
 
     def _check_documents(self, tally: Tally) -> tuple[str, str, bool]:
         """Return status, reason, and whether the documents are all rows of the task."""
-        doc_count, (row_count, fingerprint) = tally.answered, scorer(self.task).upstream
+        row_count, known_fingerprint = scorer(self.task).upstream
+        doc_count = tally.answered
         if (rows := pack_rows(self.task, self.include_path)) is not None:
             pack_name = f"{self.include_path.name}/"
             return self._compare(doc_count, rows, pack_name, rows.total())
         if is_generated(self.task):
             return self._compare_generated(doc_count)
         # What a system message says is no part of a fingerprint.
-        if fingerprint is None or configuration(self.task).get("description"):
+        if known_fingerprint is None or configuration(self.task).get("description"):
             return UNKNOWN, "there are no rows to compare them with", False
-        if doc_count == row_count and tally.fingerprint == fingerprint:
+        if doc_count == row_count and tally.fingerprint == known_fingerprint:
             return VERIFIED, f"all {doc_count:,} are the benchmark's", True
         if doc_count < row_count:
             reason = f"{doc_count:,} of {row_count:,}: a part has no known fingerprint"
             return UNKNOWN, reason, False
-        reason = f"not the benchmark's {row_count:,} with {fingerprint}:"
+        reason = f"not the benchmark's {row_count:,} with {known_fingerprint}:"
         reason += f" {doc_count:,} with fingerprint {tally.fingerprint}"
         return FALSE, reason, False
 
@@ -259,8 +260,8 @@ class Check:
         self, n: int, rows: Rows, name: str, total: int
     ) -> tuple[str, str, bool]:
         """Compare n documents with rows, which may be a part of `total`."""
-        counts_by_hash = Counter(doc_hash for _, doc_hash in self.answers)
-        if foreign_count := (counts_by_hash - rows).total():
+        answered_hashes = Counter(doc_hash for _, doc_hash in self.answers)
+        if foreign_count := (answered_hashes - rows).total():
             return FALSE, f"{foreign_count:,} of {n:,} are not those of {name}", False
         share_text = f"all {n:,}" if n == total else f"{n:,} of {total:,}"
         return VERIFIED, f"{share_text} documents of {name}", n == total
@@ -275,17 +276,15 @@ class Check:
             return UNKNOWN, "no results say the seed of their rows", False
         try:
             generator_name = task_config["dataset_kwargs"]["generator"]
-            seed_request = read_request(generator_name, **merged_request)
-            seed_rows = [seed_request.row(doc_id) for doc_id, _ in self.answers]
-            seed_docs = documents_of(self.task, seed_rows)
+            parsed_request = read_request(generator_name, **merged_request)
+            remade_rows = [parsed_request.row(doc_id) for doc_id, _ in self.answers]
+            remade_docs = documents_of(self.task, remade_rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        seed_hash_counts = Counter(_hash(text_of(doc)) for doc in seed_docs)
+        remade_hashes = Counter(_hash(text_of(doc)) for doc in remade_docs)
         seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
         seed_size = claimed_request["gen_rows"]
-        status, reason, has_all = self._compare(
-            n, seed_hash_counts, seed_name, seed_size
-        )
+        status, reason, has_all = self._compare(n, remade_hashes, seed_name, seed_size)
         return status, reason, has_all and merged_request == task_request
 
     def _card(self) -> dict[str, str]:
@@ -322,8 +321,8 @@ class Check:
             yield f"system instruction, {len(system_instruction):,} characters"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
         claimed_scores = within(self.results, "results", self.task) or {}
-        for claimed_name, claimed_score in claimed_scores.items():
-            metric = task_scorer.metric(claimed_name.partition(",")[0])
+        for result_key, claimed_score in claimed_scores.items():
+            metric = task_scorer.metric(result_key.partition(",")[0])
             # Flexible scores are compared where they are of the same version.
             if metric in scores and (is_same_version or "flexible" not in metric):
                 mean_score = sum(scores[metric]) / len(scores[metric])

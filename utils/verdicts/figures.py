@@ -172,28 +172,28 @@ class Tally:
         of it: one, where that is not known.
         """
         digest, doc_id, sample = row["digest"], row["doc_id"], row["sample"]
-        copy_count = count_copies(self.task, digest)
-        copy_keys = [(digest, copy_number) for copy_number in range(copy_count or 1)]
-        doc_keys = copy_keys if doc_id is None else [doc_id]
-        has_unnamed = doc_id is None or copy_keys[0] in self._documents
-        has_all = has_unnamed and self.digests[digest] >= len(copy_keys)
-        for doc_key in doc_keys:
-            if document := self._documents.get(doc_key):
+        benchmark_count = count_copies(self.task, digest)
+        copy_keys = [(digest, copy) for copy in range(benchmark_count or 1)]
+        keys_to_try = copy_keys if doc_id is None else [doc_id]
+        has_answer_without_id = doc_id is None or copy_keys[0] in self._documents
+        no_copy_left = has_answer_without_id and self.digests[digest] >= len(copy_keys)
+        for key in keys_to_try:
+            if document := self._documents.get(key):
                 is_new_answer = sample not in document.samples
                 if sample is None:
                     is_new_answer = len(document.scores) < self.repeats
                 if document.digest == digest and is_new_answer:
                     return document
-            elif not has_all:
+            elif not no_copy_left:
                 self.answered += 1
                 self.digests[digest] += 1
-                self.surplus += self.digests[digest] > (copy_count or math.inf)
-                self._documents[doc_key] = Document(digest, row["cluster"])
-                return self._documents[doc_key]
-        limit = len(doc_keys)
-        answer_text = "a second answer" if limit == 1 else f"answer {limit + 1}"
-        fix = f"keep {limit}, or number them by 'sample'"
-        raise LineError(f"is {answer_text} to {self._name(row)}; {fix}")
+                self.surplus += self.digests[digest] > (benchmark_count or math.inf)
+                self._documents[key] = Document(digest, row["cluster"])
+                return self._documents[key]
+        allowance = len(keys_to_try)
+        nth_answer = "a second answer" if allowance == 1 else f"answer {allowance + 1}"
+        fix = f"keep {allowance}, or number them by 'sample'"
+        raise LineError(f"is {nth_answer} to {self._name(row)}; {fix}")
 
     def _name(self, row: dict) -> str:
         """Return how messages name a document: by its id, or its digest."""
@@ -203,29 +203,30 @@ class Tally:
 
     def fewest(self) -> tuple[int, str]:
         """Return the fewest answers that a document has, and its name; for `has_rows`."""
-        fewest_rows = min((document.rows for document in self.all.documents), key=len)
-        return len(fewest_rows), self._name(fewest_rows[0])
+        least_answered = min(self.all.documents, key=lambda doc: len(doc.rows))
+        return len(least_answered.rows), self._name(least_answered.rows[0])
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the documents, as the families log it."""
-        digest_bytes = map(bytes.fromhex, self.digests.elements())
-        return scorer(self.task).utils.fingerprint(digest_bytes)
+        document_digests = map(bytes.fromhex, self.digests.elements())
+        return scorer(self.task).utils.fingerprint(document_digests)
 
     def describe_rows(self) -> str:
         """Return in words whether the documents are the benchmark's, or those of a seed.
 
         A fingerprint is one of all rows, those that are left out included.
         """
-        row_count, fingerprint = scorer(self.task).upstream
-        if row_count is None:
+        benchmark_row_count, known_fingerprint = scorer(self.task).upstream
+        if benchmark_row_count is None:
             return "made from a seed"
-        if self.surplus or self.answered > row_count:
+        if self.surplus or self.answered > benchmark_row_count:
             return _OTHER_ROWS
-        if self.answered < row_count:
-            return f"fewer than the benchmark's {row_count}"
-        if fingerprint is not None:
-            return "the benchmark's" if self.fingerprint == fingerprint else _OTHER_ROWS
+        if self.answered < benchmark_row_count:
+            return f"fewer than the benchmark's {benchmark_row_count}"
+        if known_fingerprint is not None:
+            is_equal = self.fingerprint == known_fingerprint
+            return "the benchmark's" if is_equal else _OTHER_ROWS
         if len(self.digests) < self.answered:
             return f"as many as the benchmark's, {len(self.digests)} different"
         return "as many as the benchmark's"
@@ -275,11 +276,9 @@ def pass_at(k: int, answers: list[Reading]) -> float:
     Of answers that are right or wrong it is the unbiased 1 - C(n - c, k) / C(n, k) for c
     right ones of n (Chen et al., Evaluating Large Language Models Trained on Code, 2021).
     """
-    sorted_scores = sorted(score for _, score in answers)
-    weighted_scores = (
-        math.comb(rank, k - 1) * score for rank, score in enumerate(sorted_scores)
-    )
-    return math.fsum(weighted_scores) / math.comb(len(sorted_scores), k)
+    ascending = sorted(score for _, score in answers)
+    weighted = (math.comb(rank, k - 1) * score for rank, score in enumerate(ascending))
+    return math.fsum(weighted) / math.comb(len(ascending), k)
 
 
 def majority(answers: Iterable[Reading]) -> float:
@@ -291,6 +290,6 @@ def majority(answers: Iterable[Reading]) -> float:
     for voted_value, score in answers:
         if voted_value is not None:
             scores_by_value[voted_value].append(score)
-    most_votes = max(map(len, scores_by_value.values()), default=0)
-    winners = [votes for votes in scores_by_value.values() if len(votes) == most_votes]
-    return mean(map(mean, winners or [[0.0]]))
+    by_votes = sorted(scores_by_value.values(), key=len) or [[0.0]]
+    tied_scores = [scores for scores in by_votes if len(scores) == len(by_votes[-1])]
+    return mean(map(mean, tied_scores))

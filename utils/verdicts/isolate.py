@@ -126,8 +126,8 @@ def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, s
 def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
     """Do a job in this process, within limits; it ends when its parent is gone."""
     gc.freeze()  # a collection would copy every page that the parent shares
-    for signal_number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(signal_number, signal.SIG_IGN)  # the parent ends it
+    for ignored_signal in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ignored_signal, signal.SIG_IGN)  # the parent ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
@@ -193,8 +193,8 @@ class Judging:
             self.model = self.results.get("model_name")
             end_fault = self._judge_lines()
         except OSError as error:
-            failed_path = error.filename or self.source.path
-            return {"error": self._without_path(f"{failed_path}: {fault_of(error)}")}
+            fault = f"{error.filename or self.source.path}: {fault_of(error)}"
+            return {"error": self._without_path(fault)}
         except (ToolError, Excess) as error:
             return {"failure": self._without_path(f"{error}")}
         if self.wanted:
@@ -210,10 +210,10 @@ class Judging:
             }
             for (task, filter_name), (tally, references, check) in self.counted.items()
         ]
-        refused = [(*key, line_count) for key, line_count in self.refused.items()]
+        refused_line_counts = [(*key, count) for key, count in self.refused.items()]
         return {
             "model": self.model and typed_claim(self.model, str),
-            "refused": {"lines": self.faults, "tasks": refused},
+            "refused": {"lines": self.faults, "tasks": refused_line_counts},
             "end": end_fault,
             "tasks": task_entries,
         }
@@ -224,9 +224,9 @@ class Judging:
 
     def _judge_lines(self) -> str | None:
         """Judge the lines of the file; return why it is not read to its end, if so."""
-        byte_bounds = self.options.most_line << 20, self.options.most_unpacked << 20
+        size_limits = self.options.most_line << 20, self.options.most_unpacked << 20
         try:
-            for line in read_lines(self.source.path, *byte_bounds):
+            for line in read_lines(self.source.path, *size_limits):
                 self._judge_line(line)
         except ToolError as error:
             return self._without_path(f"{error}")
@@ -235,8 +235,8 @@ class Judging:
                 row_file.close()
         if not (self.counted or self.refused or self.wanted):
             return "has no answers that can be scored; give a file with some"
-        for task, sum_by_filter in self.hash_sums.items():
-            if len({*sum_by_filter.values()}) > 1:
+        for task, hash_sum_by_filter in self.hash_sums.items():
+            if len({*hash_sum_by_filter.values()}) > 1:
                 fix = "take the log as the harness wrote it"
                 return f"the filters of {task} have different 'resps'; {fix}"
         return None
@@ -247,8 +247,8 @@ class Judging:
         task, filter_name, record = answers[0].task, answers[0].filter, answers[0].line
         if "filtered_resps" in record:
             responses_json = json.dumps([record.get("doc_id"), record.get("resps")])
-            sum_by_filter = self.hash_sums.setdefault(task, Counter())
-            sum_by_filter[filter_name] += hash(responses_json)
+            hash_sum_by_filter = self.hash_sums.setdefault(task, Counter())
+            hash_sum_by_filter[filter_name] += hash(responses_json)
         try:
             for answer in answers:
                 self._judge(answer)
@@ -265,8 +265,8 @@ class Judging:
         """Judge an answer and write its row; LineError where it does not count."""
         if answer.fault:
             raise LineError(answer.fault)
-        is_compared = self.check and self.options.include_path != FOLDER
-        if answer.task not in self.load_faults and (answer.doc is None or is_compared):
+        compares_doc = self.check and self.options.include_path != FOLDER
+        if answer.task not in self.load_faults and (answer.doc is None or compares_doc):
             self.wanted.add(answer.task)
         if self.wanted:  # read on, for what else is wanted
             return
@@ -278,19 +278,18 @@ class Judging:
         row = judge_answer(answer, doc, self.source.path.name, system)
         self._count(answer, doc, row)
         if answer.task not in self.row_files:
-            rows_path = self.folder / ROWS_NAME.format(answer.task)
-            self.row_files[answer.task] = rows_path.open("wb")
+            row_file = (self.folder / ROWS_NAME.format(answer.task)).open("wb")
+            self.row_files[answer.task] = row_file
         row_line = json.dumps(row, ensure_ascii=False) + "\n"
         # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
-        row_bytes = row_line.encode("utf-8", "backslashreplace")
-        self.row_files[answer.task].write(row_bytes)
+        self.row_files[answer.task].write(row_line.encode("utf-8", "backslashreplace"))
         self.model = self.model or answer.model
 
     def _count(self, answer: Answer, doc: dict, row: dict) -> None:
         """Count an answer and its row; errors as of `Tally.add`, Excess for many."""
         options, task, filter_name = self.options, answer.task, answer.filter
         if (task, filter_name) not in self.counted:
-            filter_count = sum(known_task == task for known_task, _ in self.counted)
+            filter_count = sum(counted_task == task for counted_task, _ in self.counted)
             if filter_count == options.most_filters:
                 fault = f"has answers through more than {filter_count} filters"
                 raise Excess(f"{answer.place}: {fault}; raise --most_filters")

@@ -56,17 +56,17 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
     LineError where the document is not one of the task.
     """
     task_scorer = scorer(answer.task)
-    family = task_scorer.utils
+    utils = task_scorer.utils
     try:
         verdict = task_scorer.explain(doc, answer.response)
-        doc_digest, gold_response = family.digest(doc).hex(), family.gold_response(doc)
-        cluster_digest = sha256(family.cluster(doc))[:_DIGITS]
+        doc_digest, gold_response = utils.digest(doc).hex(), utils.gold_response(doc)
+        cluster_digest = sha256(utils.cluster(doc))[:_DIGITS]
     except NOT_A_DOCUMENT as error:
         raise LineError(str(not_a_document(answer.task, doc, error))) from None
-    question, answer_format = doc.get("question"), None
-    if isinstance(question, str) and (template_match := _TEMPLATE.search(question)):
-        answer_format = " ".join(template_match["fields"].split())
-    breakdown_cells = {"format": answer_format, **doc}
+    question, asked_format = doc.get("question"), None
+    if isinstance(question, str) and (format_match := _TEMPLATE.search(question)):
+        asked_format = " ".join(format_match["fields"].split())
+    breakdown_cells = {"format": asked_format, **doc}
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
@@ -193,7 +193,7 @@ class References:
 
     def add(self, doc: dict) -> None:
         """Count one more document."""
-        reference_json = json.dumps([doc.get(name) for name in _REFERENCE])
+        reference_json = json.dumps([doc.get(field_name) for field_name in _REFERENCE])
         self.counts[reference_json] += 1
         self.docs.setdefault(reference_json, doc)
 
@@ -203,31 +203,31 @@ class References:
         Tried are, where there is a choice, each label and each set of options; else each
         gold answer. The best of these are returned. {} where there is no published score.
         """
-        task_scorer, docs = scorer(self.task), [*self.docs.values()]
-        if not (docs and task_scorer.headline):
+        task_scorer, example_docs = scorer(self.task), [*self.docs.values()]
+        if not (example_docs and task_scorer.headline):
             return {}
-        doc_with_most_options = max(docs, key=lambda doc: len(doc.get("options", ())))
-        constant_answers = random_choices(self.task, doc_with_most_options)
+        widest_doc = max(example_docs, key=lambda doc: len(doc.get("options", "")))
+        constant_answers = random_choices(self.task, widest_doc)
         score_sums: Counter[str] = Counter()
         for constant_answer in sorted(constant_answers or self._best_golds()):
-            for doc, doc_count in zip(docs, self.counts.values()):
+            for doc, doc_count in zip(example_docs, self.counts.values()):
                 scores = task_scorer.process_results(doc, [constant_answer])
                 headline_score = scores[task_scorer.headline[0]]
                 score_sums[constant_answer] += doc_count * headline_score
         return score_sums
 
     def _best_golds(self) -> list[str]:
-        """Return the gold answers with the most F1, or else the most frequent ones."""
+        """Return the few golds of all documents with the most F1, or the most frequent."""
         gold_response_of = scorer(self.task).utils.gold_response
         has_f1 = "f1_score" in scorer(self.task).metrics
         gold_counts: Counter[str] = Counter()
         for reference_json, doc in self.docs.items():
-            golds = doc["golds"] if has_f1 else [gold_response_of(doc)]
-            gold_counts.update(dict.fromkeys(golds, self.counts[reference_json]))
+            doc_golds = doc["golds"] if has_f1 else [gold_response_of(doc)]
+            gold_counts.update(dict.fromkeys(doc_golds, self.counts[reference_json]))
         if not has_f1:
             return [gold for gold, _ in gold_counts.most_common(_TRIED)]
-        golds_and_f1 = sum_f1(gold_counts).most_common(_TRIED)
-        return [gold_response_of({"golds": [gold]}) for gold, _ in golds_and_f1]
+        best_golds_and_f1 = sum_f1(gold_counts).most_common(_TRIED)
+        return [gold_response_of({"golds": [gold]}) for gold, _ in best_golds_and_f1]
 
 
 def random_choices(task: str, document: dict) -> list[str]:
@@ -249,14 +249,14 @@ def sum_f1(gold_counts: Counter[str]) -> Counter[str]:
     word_sets = [{*re.findall(r"\w+", gold.casefold())} - _ARTICLES for gold in golds]
     set_sizes = np.array([*map(len, word_sets)])
     weights = np.array([gold_counts[gold] for gold in golds])
-    places_by_word = defaultdict(list)
-    for place, word_set in enumerate(word_sets):
+    gold_indices_by_word = defaultdict(list)
+    for gold_index, word_set in enumerate(word_sets):
         for word in word_set:
-            places_by_word[word].append(place)
+            gold_indices_by_word[word].append(gold_index)
     for gold, word_set in zip(golds, word_sets):
         shared_word_counts = np.zeros(len(golds))
         for word in word_set:
-            shared_word_counts[places_by_word[word]] += 1
+            shared_word_counts[gold_indices_by_word[word]] += 1
         f1_scores = 2 * shared_word_counts / np.maximum(len(word_set) + set_sizes, 1)
         f1_sums[gold] = f1_scores @ weights
     return f1_sums

@@ -44,28 +44,28 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
     if not (include_path / FILE).is_file():
         return {}
     manifest = Manifest.of(include_path)
-    file_name = manifest.tasks.get(task)
-    if not file_name or not (twins_record := manifest.data[file_name].get("twins")):
+    twin_file = manifest.tasks.get(task)
+    if not twin_file or not (twins_record := manifest.data[twin_file].get("twins")):
         return {}
-    twin_rows = read_jsonl(include_path / "data" / file_name)
+    twin_rows = read_jsonl(include_path / "data" / twin_file)
     utils, label_column = scorer(task).utils, twins_record["column"]
     twin_digests = [utils.digest(doc).hex() for doc in documents_of(task, twin_rows)]
-    original_records, wrong_values = twins_record["originals"], []
-    for label_position in (1, 2):  # the label of the public row, and the mirror image
-        relabelled_rows = []
+    record_by_twin, value_lists = twins_record["originals"], []
+    for label_index in (1, 2):  # the label of the public row, and the mirror image
+        mislabelled_twins = []
         for row, digest in zip(twin_rows, twin_digests):
-            wrong_label = original_records[digest][label_position] or row[label_column]
-            relabelled_rows.append(row | {label_column: wrong_label})
-        relabelled_docs = documents_of(task, relabelled_rows)
-        responses = map(utils.gold_response, relabelled_docs)
-        verdicts = map(scorer(task).explain, relabelled_docs, responses)
-        wrong_values.append([encode_value(verdict.value) for verdict in verdicts])
-    originals_by_twin = {}
-    for digest, recalled_value, mirror_value in zip(twin_digests, *wrong_values):
-        original_digest, _, mirror_label = original_records[digest]
-        mirror = mirror_value if mirror_label else None
-        originals_by_twin[digest] = Original(original_digest, recalled_value, mirror)
-    return originals_by_twin
+            wrong_label = record_by_twin[digest][label_index] or row[label_column]
+            mislabelled_twins.append(row | {label_column: wrong_label})
+        mislabelled_docs = documents_of(task, mislabelled_twins)
+        wrong_responses = map(utils.gold_response, mislabelled_docs)
+        verdicts = map(scorer(task).explain, mislabelled_docs, wrong_responses)
+        value_lists.append([encode_value(verdict.value) for verdict in verdicts])
+    original_by_twin = {}
+    for digest, recalled_value, mirror_value in zip(twin_digests, *value_lists):
+        public_digest, _, mirror_label = record_by_twin[digest]
+        mirror_value = mirror_value if mirror_label else None
+        original_by_twin[digest] = Original(public_digest, recalled_value, mirror_value)
+    return original_by_twin
 
 
 def recall(models: list[Model], include_path: Path) -> list[dict]:
@@ -116,11 +116,11 @@ def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dic
     if not doc_pairs:
         return {}
     metric = scorer(task).headline[1]
-    score_lists = [[doc.means()[metric] for doc in docs] for docs in zip(*doc_pairs)]
+    score_lists = [[doc.means()[metric] for doc in side] for side in zip(*doc_pairs)]
     clusters = [public_doc.cluster for _, public_doc in doc_pairs]
     gap_estimate = estimate_difference(*score_lists, clusters)
-    ends = {"low": gap_estimate.low, "high": gap_estimate.high}
-    return {"pairs": len(doc_pairs), "value": gap_estimate.value} | ends
+    interval_ends = {"low": gap_estimate.low, "high": gap_estimate.high}
+    return {"pairs": len(doc_pairs), "value": gap_estimate.value} | interval_ends
 
 
 def least_share(twins: int, mirror: int, tests: int) -> float | None:
@@ -131,13 +131,13 @@ def least_share(twins: int, mirror: int, tests: int) -> float | None:
     """
     test_level, hit_counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
     # Of so many hits, how many recalled labels name no model.
-    most_unnamed = np.ceil(np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5)))
+    unnamed_maxima = np.ceil(np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5)))
     for label_share in np.arange(1, 1000) / 1000:
         mirror_share = (1 - label_share) * mirror / max(1, twins)
         either_share = min(1.0, label_share + 2 * mirror_share)
         hit_chances = np.diff(bdtr(hit_counts, twins, either_share), prepend=0)
         recalled_share = 1 - mirror_share / either_share  # of the hits
-        if hit_chances @ bdtrc(most_unnamed, hit_counts, recalled_share) >= POWER:
+        if hit_chances @ bdtrc(unnamed_maxima, hit_counts, recalled_share) >= POWER:
             return float(label_share)
     return None
 

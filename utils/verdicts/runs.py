@@ -31,16 +31,16 @@ def answer_options(parser: ArgumentParser) -> None:
     add, positive_number = parser.add_argument, partial(whole_number, least=1)
     add("--task", help="the task of lines that do not name theirs")
     include_path_option(parser)
-    list_help = f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}"
-    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=list_help)
+    disputed_help = f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}"
+    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=disputed_help)
     cache_help = "where tables of verdicts are kept; default: beside your other caches"
     add("--cache", metavar="DIR", type=output_path, help=cache_help)
     number_args = {"metavar": "N", "type": positive_number}
     workers_help = "files that are judged at a time; default: %(default)s"
     add("--workers", **number_args, default=1, help=workers_help)
     group = parser.add_argument_group("limits of a file; what exceeds one is left out")
-    for option, (default, bound) in LIMITS.items():
-        number_args |= {"default": default, "help": f"{bound}; default: %(default)s"}
+    for option, (default, meaning) in LIMITS.items():
+        number_args |= {"default": default, "help": f"{meaning}; default: %(default)s"}
         group.add_argument(f"--{option}", **number_args)
 
 
@@ -67,13 +67,13 @@ def find_sources(
             raise ToolError(f"{target}: has no samples of the pack's tasks; {fix}")
         for path in answer_files:
             name_match = SAMPLES_NAME.fullmatch(path.name)
-            place = path.parent if name_match else target
-            place_name = os.path.basename(os.path.abspath(place))
+            run_place = path.parent if name_match else target
+            place_name = os.path.basename(os.path.abspath(run_place))
             default_name = place_name.removesuffix(".gz").removesuffix(".jsonl")
-            source = Source(path, place, task, label, default_name)
+            source = Source(path, run_place, task, label, default_name)
             if name_match:
                 source = source._replace(time=name_match["time"])
-                results_path = place / f"results_{source.time}.json"
+                results_path = run_place / f"results_{source.time}.json"
                 if os.path.lexists(results_path):
                     source = source._replace(results_path=results_path)
                 if task is None or name_match["task"] in all_tasks():
@@ -93,11 +93,11 @@ def _files_in(folder: Path) -> tuple[list[Path], dict[Path, str]]:
         folder_names.sort()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
-        sample_paths = [
+        parent_sample_paths = [
             Path(parent, match[0]) for match in matches if match["task"] in all_tasks()
         ]
         links = filter(Path.is_symlink, (Path(parent, name) for name in folder_names))
-        for path in (*sample_paths, *links):
+        for path in (*parent_sample_paths, *links):
             if fault := _fault_of_kind(path):
                 faults[path] = fault
             else:
@@ -159,7 +159,7 @@ class Model:
                 copy_counts[document.digest] += 1
 
     def read(self, options: Namespace, has_rows: bool) -> None:
-        """Read the rows of its tables; refuse second answers in several of them."""
+        """Read the rows of its tables into its figures; count second answers as refused."""
         for table, task_entry in self.entries:
             task, refusals = task_entry["task"], table.head["refused"]
             if task not in self.tasks:
@@ -235,17 +235,17 @@ def _models_of(tables: list[Table]) -> list[Model]:
     """
     tables_by_run: dict[object, list] = defaultdict(list)
     for table in tables:
-        task_entries, log_time = table.head["tasks"], table.source.time
-        task_names_text = ", ".join(sorted({entry["task"] for entry in task_entries}))
-        run = table.source.place if log_time and task_names_text else table.source
-        size = sum(entry["documents"] for entry in task_entries)
-        tables_by_run[run, task_names_text].append(((size, log_time or ""), table))
+        table_entries, log_time = table.head["tasks"], table.source.time
+        task_names_text = ", ".join(sorted({entry["task"] for entry in table_entries}))
+        run_key = table.source.place if log_time and task_names_text else table.source
+        size = sum(entry["documents"] for entry in table_entries)
+        tables_by_run[run_key, task_names_text].append(((size, log_time or ""), table))
     fullest_tables, remarks = [], []
-    for (_, task_names_text), ranked_tables in tables_by_run.items():
-        (_, log_time), table = max(ranked_tables, key=itemgetter(0))
+    for (_, task_names_text), ranks_and_tables in tables_by_run.items():
+        (_, log_time), table = max(ranks_and_tables, key=itemgetter(0))
         fullest_tables.append(table)
-        if len(ranked_tables) > 1:
-            runs_text = f"{len(ranked_tables)} runs of {task_names_text}"
+        if len(ranks_and_tables) > 1:
+            runs_text = f"{len(ranks_and_tables)} runs of {task_names_text}"
             remarks.append(f"{runs_text}: that of {log_time} is shown")
     first_source = fullest_tables[0].source
     claimed_names = [*filter(None, (table.head["model"] for table in fullest_tables))]

@@ -93,7 +93,7 @@ def make_tables(
     place in `output` that is something else's.
     """
     caches_folder = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
-    folder = output or options.cache or Path(caches_folder, "temporal-eval")
+    top_folder = output or options.cache or Path(caches_folder, "temporal-eval")
     tables: dict[Source, Table] = {}
     source_by_place: dict[Path, Source] = {}
     missing: dict[Source, tuple[str, Path]] = {}  # keys and places of their tables
@@ -101,19 +101,19 @@ def make_tables(
         try:
             key = _key(source, options, check)
         except OSError as error:
-            tables[source] = Table(folder, {"failure": fault_of(error)}, source)
+            tables[source] = Table(top_folder, {"failure": fault_of(error)}, source)
             continue
-        place = folder / source.path.name.removesuffix(".gz").removesuffix(".jsonl")
+        place = top_folder / source.path.name.removesuffix(".gz").removesuffix(".jsonl")
         if output:
             _check_place(place, source, key, source_by_place.setdefault(place, source))
         # The cache may be a folder that `score --output` has made.
         tables[source] = read_table(place, source, key)
-        tables[source] = tables[source] or read_table(folder / key, source, key)
+        tables[source] = tables[source] or read_table(top_folder / key, source, key)
         if not tables[source]:
-            missing[source] = key, place if output else folder / key
-    remove_leftovers(folder)  # even if no table is missing
+            missing[source] = key, place if output else top_folder / key
+    remove_leftovers(top_folder)  # even if no table is missing
     if missing:
-        new_tables = _judge(missing, folder, options, check)
+        new_tables = _judge(missing, top_folder, options, check)
         tables |= {table.source: table for table in new_tables}
     return [tables[source] for source in sources]
 
