@@ -63,32 +63,32 @@ Matches = list[dict[str, list[Document]]]
 
 def match(models: list[Model]) -> tuple[Matches, list[str]]:
     """Return the scored documents that all runs answered, and in words what a run lacks."""
-    copies_by_digest: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
+    run_copies_by_digest: dict[tuple, list] = defaultdict(lambda: [[] for _ in models])
     for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
-            copies_by_digest[task, digest][run_number].append(document)
+            run_copies_by_digest[task, digest][run_number].append(document)
     matches, lack_messages = [{} for _ in models], []
-    for task, keys in groupby(sorted(copies_by_digest), key=itemgetter(0)):
+    for task, keys in groupby(sorted(run_copies_by_digest), key=itemgetter(0)):
         aligned_docs = [
-            copies for key in keys for copies in _align(copies_by_digest[key])
+            copies for key in keys for copies in _align(run_copies_by_digest[key])
         ]
         aligned_docs.sort(
             key=lambda copies: natural(json.dumps(_row(copies)["doc_id"]))
         )
-        complete = [copies for copies in aligned_docs if all(copies)]
-        if complete and scorer(task).headline:
-            for documents_by_task, documents in zip(matches, zip(*complete)):
+        answered_by_all = [copies for copies in aligned_docs if all(copies)]
+        if answered_by_all and scorer(task).headline:
+            for documents_by_task, documents in zip(matches, zip(*answered_by_all)):
                 documents_by_task[task] = [*documents]
-        document_names = [_name(_row(copies)) for copies in aligned_docs]
-        document_count = len({*document_names})
+        all_doc_names = [_name(_row(copies)) for copies in aligned_docs]
+        document_count = len({*all_doc_names})
         for model, documents in zip(models, zip(*aligned_docs)):
-            pairs = zip(document_names, documents)
-            lacking = [*dict.fromkeys(name for name, document in pairs if not document)]
-            if lacking:
-                more_text = ", ..." if len(lacking) > _MOST_NAMED else ""
-                fault = f"no answer to {len(lacking)} of {document_count} documents"
-                names_text = f"{', '.join(lacking[:_MOST_NAMED])}{more_text}"
-                lack_messages.append(f"{task}: {model.name} has {fault}: {names_text}")
+            named_docs = zip(all_doc_names, documents)
+            lacked_names = [*dict.fromkeys(name for name, doc in named_docs if not doc)]
+            if lacked_names:
+                more_text = ", ..." if len(lacked_names) > _MOST_NAMED else ""
+                lack = f"no answer to {len(lacked_names)} of {document_count} documents"
+                names_text = f"{', '.join(lacked_names[:_MOST_NAMED])}{more_text}"
+                lack_messages.append(f"{task}: {model.name} has {lack}: {names_text}")
     return matches, lack_messages
 
 
@@ -102,12 +102,12 @@ def _align(copies_of_runs: list[list[Document]]) -> list[tuple[Document | None, 
     has_ids = all(doc.row["doc_id"] is not None for doc in chain(*copies_of_runs))
     copy_counts = {*map(len, copies_of_runs)}
     if has_ids and max(copy_counts) > 1:
-        docs_by_id = [
+        run_docs_by_id = [
             {json.dumps(doc.row["doc_id"]): doc for doc in copies}
             for copies in copies_of_runs
         ]
-        ids = sorted({*chain(*docs_by_id)})
-        return [tuple(docs.get(doc_id) for docs in docs_by_id) for doc_id in ids]
+        ids = sorted({*chain(*run_docs_by_id)})
+        return [tuple(docs.get(doc_id) for docs in run_docs_by_id) for doc_id in ids]
     for copies in copies_of_runs:
         copies.sort(key=lambda document: [*document.means().values()])
     aligned_copies = [*zip_longest(*copies_of_runs)]
@@ -152,38 +152,38 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
 
     A difference is that of run a minus run b.
     """
-    rows, run_pairs = [], combinations(range(len(run_names)), 2)
-    comparisons = [*product(run_pairs, scopes, RULES)]
-    for run_pair, scope, rule in comparisons:
+    rows, index_pairs = [], combinations(range(len(run_names)), 2)
+    pairs_scopes_rules = [*product(index_pairs, scopes, RULES)]
+    for index_pair, scope, rule in pairs_scopes_rules:
         (scores_a, clusters), (scores_b, _) = (
-            headline_scores(scope, matches[run_number], rule) for run_number in run_pair
+            headline_scores(scope, matches[run_index], rule) for run_index in index_pair
         )
         cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
         _, score_sums_b = stats.cluster_totals(scores_b, clusters)
         row = {
-            **{"run_a": run_names[run_pair[0]], "run_b": run_names[run_pair[1]]},
+            **{"run_a": run_names[index_pair[0]], "run_b": run_names[index_pair[1]]},
             **{"scope": scope.name, "score": rule, "n": len(scores_a)},
             **{"a": math.fsum(scores_a) / len(scores_a)},
             **{"b": math.fsum(scores_b) / len(scores_b)},
         }
         row |= zip(_COLUMNS, stats.estimate_difference(scores_b, scores_a, clusters))
         row["detectable"] = stats.detectable_difference(
-            cluster_sizes, score_sums_a, score_sums_b, len(comparisons)
+            cluster_sizes, score_sums_a, score_sums_b, len(pairs_scopes_rules)
         )
         rows.append(row)
     for row, adjusted_p in zip(rows, stats.holm(row["p"] for row in rows)):
-        higher_run = row["run_a"] if row["difference"] > 0 else row["run_b"]
-        row["p_holm"], row["tests"] = adjusted_p, len(comparisons)
-        row["better"] = higher_run if adjusted_p < 1 - stats.CONFIDENCE else None
+        higher_run_name = row["run_a"] if row["difference"] > 0 else row["run_b"]
+        row["p_holm"], row["tests"] = adjusted_p, len(pairs_scopes_rules)
+        row["better"] = higher_run_name if adjusted_p < 1 - stats.CONFIDENCE else None
     return rows
 
 
 def sentence(row: dict) -> str:
     """Return what a row of `compare` claims; the run with the higher score comes first."""
-    letters, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
-    leader, follower = (escaped(row[f"run_{letter}"]) for letter in letters)
-    scores_text = " % against ".join(percent(row[letter]) for letter in letters)
-    low, high = sorted(sign * row[end] for end in ("low", "high"))
+    run_letters, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
+    leader, follower = (escaped(row[f"run_{letter}"]) for letter in run_letters)
+    scores_text = " % against ".join(percent(row[letter]) for letter in run_letters)
+    low, high = sorted(sign * row[end_column] for end_column in ("low", "high"))
     difference_text = (
         f"{scores_text} %, a difference of {points(sign * row['difference'])} points (95 %"
         f" interval {points(low)} to {points(high)} by itself; p {p_text(row['p_holm'])}"
@@ -209,10 +209,10 @@ def sentence(row: dict) -> str:
 
 def report(rows: list[dict]) -> str:
     """Return the rows of `compare` in sentences, two for each two runs and scope."""
-    lines, scope_figures = [], itemgetter("scope", "n", "clusters")
-    for runs, pair_rows in groupby(rows, key=itemgetter("run_a", "run_b")):
-        lines += ["a: {}, b: {}".format(*map(escaped, runs)), ""]
-        for scope_and_sizes, scope_rows in groupby(pair_rows, key=scope_figures):
+    lines, get_scope_and_sizes = [], itemgetter("scope", "n", "clusters")
+    for run_names, pair_rows in groupby(rows, key=itemgetter("run_a", "run_b")):
+        lines += ["a: {}, b: {}".format(*map(escaped, run_names)), ""]
+        for scope_and_sizes, scope_rows in groupby(pair_rows, key=get_scope_and_sizes):
             lines.append("{}: {:,} documents in {:,} clusters".format(*scope_and_sizes))
             lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
             lines.append("")
@@ -249,8 +249,8 @@ def main(arguments: list[str] | None = None) -> int:
             say(f"Fault in the run {model.name}: {fault}")
         for task, tally in sorted(model.tasks.items()):
             if tally.left_out:
-                remark = f"are left out ({options.leave_out})"
-                say(f"{task}: {tally.left_out} answers of {model.name} {remark}")
+                left_out_text = f"are left out ({options.leave_out})"
+                say(f"{task}: {tally.left_out} answers of {model.name} {left_out_text}")
     sys.stdout.write(_text(options, matches, models, recall_rows))
     return 0
 
@@ -265,9 +265,9 @@ def _text(
     rows = compare(matches, [model.name for model in models], scopes)
     if options.format != "markdown":
         return render(rows + recall_rows, options.format)
-    claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
+    recall_claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
     sections = [report(rows)] if rows else []
-    return "\n".join([*sections, *(f"- {claim}\n" for claim in claims)])
+    return "\n".join([*sections, *(f"- {claim}\n" for claim in recall_claims)])
 
 
 def _options(arguments: list[str] | None) -> Namespace:

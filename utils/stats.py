@@ -61,18 +61,18 @@ class Estimate(NamedTuple):
 def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
     """Return a value for each document, of which the plain mean is the benchmark's score.
 
-    Takes the scores by task, and whether documents count alike, not tasks. The values of `n`
+    Takes the scores by task, and whether documents count alike, not tasks. The values of
     documents spread as the scores about the mean of their own task, weighted as the task is.
     """
     if len(tasks) == 1:
         return [*tasks[0]]
-    n = sum(map(len, tasks))
-    means = [math.fsum(scores) / len(scores) for scores in tasks]
-    weights = [len(scores) / n if by_size else 1 / len(tasks) for scores in tasks]
-    benchmark_mean = math.fsum(map(math.prod, zip(weights, means)))
+    n_docs = sum(map(len, tasks))
+    task_means = [math.fsum(scores) / len(scores) for scores in tasks]
+    weights = [len(scores) / n_docs if by_size else 1 / len(tasks) for scores in tasks]
+    benchmark_mean = math.fsum(map(math.prod, zip(weights, task_means)))
     return [
-        benchmark_mean + weight * n / len(scores) * (score - task_mean)
-        for scores, task_mean, weight in zip(tasks, means, weights)
+        benchmark_mean + weight * n_docs / len(scores) * (score - task_mean)
+        for scores, task_mean, weight in zip(tasks, task_means, weights)
         for score in scores
     ]
 
@@ -98,7 +98,7 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
     sums = np.concatenate([sums, added_sums], axis=-1)
     total_size = sizes.sum()
     shares, mean = sizes / total_size, sums.sum(-1) / total_size
-    weight = total_size / document_count
+    size_ratio = total_size / document_count
     variances = (sums - mean[..., None] * sizes) ** 2 / total_size**2
     error = (variances / (1 - shares)).sum(-1) ** 0.5
     cr2_terms = shares**2 / (1 - shares)
@@ -110,10 +110,10 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
         # normal totals with the same fourth moment have.
         effective_clusters = 3 * variances.sum(-1) ** 2 / (variances**2).sum(-1)
         freedom = np.minimum(freedom, np.maximum(_LEAST_FEWER, effective_clusters - 1))
-    effective_count = (mean - scale[0]) * (scale[1] - mean) / error**2 / weight
+    effective_count = (mean - scale[0]) * (scale[1] - mean) / error**2 / size_ratio
     quantile = stdtrit(freedom, (1 + CONFIDENCE) / 2)
     p_value = 2 * stdtr(freedom, -abs(mean) / error)
-    return Spread(mean, error, freedom, weight, effective_count, quantile, p_value)
+    return Spread(mean, error, freedom, size_ratio, effective_count, quantile, p_value)
 
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
@@ -142,8 +142,8 @@ def estimate_score(
         ends = clustered.mean - half_width, clustered.mean + half_width
         (low, high), p_value = np.clip(ends, *scale), clustered.p_value
     mean, error = math.fsum(values) / len(values), clustered.error
-    certainty = error, clustered.freedom, len(sizes), error / independent.error
-    return Estimate(mean, low, high, *certainty, p_value)
+    precision_fields = error, clustered.freedom, len(sizes), error / independent.error
+    return Estimate(mean, low, high, *precision_fields, p_value)
 
 
 def estimate_difference(
@@ -168,11 +168,11 @@ def estimate_median(
     Position Measures, 1952), for the effective number of documents.
     """
     median = float(np.median(values))
-    below_scores = [(value < median) + (value == median) / 2 for value in values]
-    share_below = estimate_score(below_scores, clusters)
+    is_below_median = [(value < median) + (value == median) / 2 for value in values]
+    share_below = estimate_score(is_below_median, clusters)
     quantile = stdtrit(share_below.freedom, (1 + CONFIDENCE) / 2)
-    half_width = quantile * share_below.design_effect / 2 / len(values) ** 0.5
-    end_shares = np.clip([0.5 - half_width, 0.5 + half_width], 0, 1)
+    share_half_width = quantile * share_below.design_effect / 2 / len(values) ** 0.5
+    end_shares = np.clip([0.5 - share_half_width, 0.5 + share_half_width], 0, 1)
     low, high = np.quantile(values, end_shares, method="inverted_cdf")
     return median, float(low), float(high)
 
@@ -195,8 +195,8 @@ def holm(p_values: Iterable[float]) -> list[float]:
     p_array = np.array([*p_values])
     rising_order = p_array.argsort()
     factors = np.arange(len(p_array), 0, -1)
-    adjusted_p = np.maximum.accumulate(factors * p_array[rising_order]).clip(max=1)
-    return adjusted_p[rising_order.argsort()].tolist()
+    rising_p = np.maximum.accumulate(factors * p_array[rising_order]).clip(max=1)
+    return rising_p[rising_order.argsort()].tolist()
 
 
 def detectable_difference(
@@ -209,11 +209,11 @@ def detectable_difference(
     method for so many tests; None where the clusters are too few to foretell it.
     """
     document_count = sizes.sum()
-    paired = spread(sizes, second_sums - first_sums, DIFFERENCES)
-    if paired.freedom < LEAST_FREEDOM:
+    paired_spread = spread(sizes, second_sums - first_sums, DIFFERENCES)
+    if paired_spread.freedom < LEAST_FREEDOM:
         return None
     test_level = (1 - CONFIDENCE) / 2 / test_count
-    needed_errors = stdtrit(paired.freedom, [1 - test_level, POWER]).sum()
+    needed_errors = stdtrit(paired_spread.freedom, [1 - test_level, POWER]).sum()
     # Both scores move from their middle, as far as the scale goes.
     gaps = np.arange(1, 1001) / 1000
     middle_score = (first_sums.sum() + second_sums.sum()) / 2 / document_count
@@ -233,7 +233,7 @@ def detectable_difference(
     middle_count = math.sqrt(document_count * effective_count)
     differing_counts = np.where(is_inside, middle_count, effective_count)
     least_variances = (gaps * (1 - gaps) + 1 / document_count) / differing_counts
-    paired_variance = (paired.error * paired.weight) ** 2
+    paired_variance = (paired_spread.error * paired_spread.weight) ** 2
     variances = np.maximum(paired_variance * variance_ratios, least_variances)
     is_detected = gaps >= needed_errors * np.sqrt(variances)
     return float(gaps[is_detected.argmax()]) if is_detected.any() else None

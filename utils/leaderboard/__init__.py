@@ -96,11 +96,11 @@ def _hints(models: list[Model]) -> Iterator[str]:
     """Yield how to join two models of which results claim one name, without a shared task."""
     unnamed_models = [model for model in models if not model.source.label]
     for model_pair in combinations(unnamed_models, 2):
-        name, second_name = (model.tables[0].head["model"] for model in model_pair)
-        has_shared_task = model_pair[0].tasks.keys() & model_pair[1].tasks.keys()
-        if name and name == second_name and not has_shared_task:
-            runs = " ".join(f"'{name}={model.source.place}'" for model in model_pair)
-            yield f"{name}: two rows claim this name; {runs} makes one of them"
+        claim, second_claim = (model.tables[0].head["model"] for model in model_pair)
+        shared_tasks = model_pair[0].tasks.keys() & model_pair[1].tasks.keys()
+        if claim and claim == second_claim and not shared_tasks:
+            args = " ".join(f"'{claim}={model.source.place}'" for model in model_pair)
+            yield f"{claim}: two rows claim this name; {args} makes one of them"
 
 
 def _write(data: dict, options: Namespace) -> None:
@@ -118,9 +118,9 @@ def _write(data: dict, options: Namespace) -> None:
         if row := entrant.figures.get(benchmark["name"]):
             terminal_row = {"benchmark": benchmark["name"], "model": entrant.name}
             terminal_row |= {"status": entrant.status, "n": row["n"]}
-            for rule in RULES:
-                terminal_row[rule] = row[rule]
-                terminal_row[f"{rule} rank"] = row[f"{rule}_rank"] or "–"
+            for score_rule in RULES:
+                terminal_row[score_rule] = row[score_rule]
+                terminal_row[f"{score_rule} rank"] = row[f"{score_rule}_rank"] or "–"
             terminal_rows.append(terminal_row)
     terminal_table = tables.render(terminal_rows, "markdown", tables.percent)
     sys.stdout.write(f"{terminal_table}\n")
@@ -144,9 +144,9 @@ def _options(arguments: list[str] | None) -> Namespace:
     answer_options(parser)
     options = parser.parse_args(arguments)
     options.html, options.is_folder = options.html or (None, False)
-    outputs = [path for path in (options.html, options.csv, options.json) if path]
-    if not outputs:
+    output_paths = [path for path in (options.html, options.csv, options.json) if path]
+    if not output_paths:
         parser.error("give --html, --csv or --json")
-    if len({*map(os.path.realpath, outputs)}) < len(outputs):
+    if len({*map(os.path.realpath, output_paths)}) < len(output_paths):
         parser.error("two of --html, --csv and --json name one file; name others")
     return options

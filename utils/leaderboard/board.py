@@ -41,13 +41,13 @@ class Entrant:
         # Digest and length of each response, by task, digest and number of the copy.
         self.answers: dict[tuple, tuple[str, int]] = {}
         self.documents_by_task: dict[str, list[Document]] = defaultdict(list)
-        for key, document in sorted(model.documents(), key=itemgetter(0)):
-            self.answers[key] = document.row["response"], document.row["length"]
-            self.documents_by_task[key[0]].append(document)
-        self.outcomes: dict[str, dict] = {}  # task -> what was checked
+        for doc_key, document in sorted(model.documents(), key=itemgetter(0)):
+            self.answers[doc_key] = document.row["response"], document.row["length"]
+            self.documents_by_task[doc_key[0]].append(document)
+        self.task_checks: dict[str, dict] = {}  # task -> what was checked
         for _, task_entry in model.entries:
-            earlier_outcome = self.outcomes.get(task := task_entry["task"])
-            self.outcomes[task] = _joined(earlier_outcome, task_entry["check"])
+            earlier_check = self.task_checks.get(task := task_entry["task"])
+            self.task_checks[task] = _joined(earlier_check, task_entry["check"])
         self.standings: dict[str, Standing] = {}  # by benchmark
         self.figures: dict[str, dict] = {}  # as the head of `data` describes them
         self.cite: list[str] = []
@@ -60,15 +60,15 @@ class Entrant:
 
     def card(self) -> dict[str, str]:
         """Return its run card: label -> value, first as results claim, then as checked."""
-        values_and_tasks: dict[str, list[tuple]] = defaultdict(list)  # by label
-        for task, outcome in self.outcomes.items():
-            task_card = outcome["card"] | outcome["checked"]
-            task_card["Around each prompt"] = outcome["prompts"]["frame"]
+        task_values_by_label: dict[str, list[tuple]] = defaultdict(list)
+        for task, task_check in self.task_checks.items():
+            task_card = task_check["card"] | task_check["checked"]
+            task_card["Around each prompt"] = task_check["prompts"]["frame"]
             for label in filter(task_card.get, task_card):
-                values_and_tasks[label].append((task_card[label], task))
+                task_values_by_label[label].append((task_card[label], task))
         value_by_label = {
-            label: "; ".join(_by_task(values_and_tasks[label], self.outcomes))
-            for label in values_and_tasks
+            label: "; ".join(_by_task(task_values_by_label[label], self.task_checks))
+            for label in task_values_by_label
         }
         value_by_label["File"] = str(self.model.source.place)
         value_by_label["Remarks"] = "; ".join(self.remarks) or "none"
@@ -79,20 +79,20 @@ class Entrant:
         return tuple(task for task in benchmark.tasks if task in self.documents_by_task)
 
 
-def _joined(earlier: dict | None, outcome: dict) -> dict:
+def _joined(earlier: dict | None, task_check: dict) -> dict:
     """Return what was checked of the answers to a task in several files: the worst."""
     if earlier is None:
-        return outcome
+        return task_check
     joined = dict(earlier)
     for aspect in ASPECTS:
-        checks = (earlier[aspect], outcome[aspect])
+        checks = (earlier[aspect], task_check[aspect])
         joined[aspect] = max(checks, key=lambda check: SEVERITY.index(check["status"]))
     joined["documents"] = joined["documents"] | {"whole": False}
-    has_one_frame = earlier["prompts"]["frame"] == outcome["prompts"]["frame"]
-    if joined["prompts"]["status"] == VERIFIED and not has_one_frame:
+    has_same_frame = earlier["prompts"]["frame"] == task_check["prompts"]["frame"]
+    if joined["prompts"]["status"] == VERIFIED and not has_same_frame:
         fault = "what stands around the prompts differs between files"
         joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": fault}
-    joined["marks"] = [*dict.fromkeys(earlier["marks"] + outcome["marks"])]
+    joined["marks"] = [*dict.fromkeys(earlier["marks"] + task_check["marks"])]
     return joined
 
 
@@ -116,23 +116,23 @@ def _by_task(remarks: list[tuple[str, str]], tasks: Collection) -> Iterator[str]
 
 def standing(entrant: Entrant, benchmark: Group) -> Standing:
     """Return how a model stands in a benchmark: as in its worst task, and why."""
-    tasks, outcomes = entrant.answered(benchmark), entrant.outcomes
+    tasks = entrant.answered(benchmark)
     statuses = [*chain(*(_statuses(entrant, task) for task in tasks))]
     if refused_count := sum(entrant.model.refused[task] for task in tasks):
         refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
         statuses += [(FALSE, refusal_text, task) for task in tasks]
-    worst_status = max((status for status, *_ in statuses), key=SEVERITY.index)
+    worst_status = max(map(itemgetter(0), statuses), key=SEVERITY.index)
     reasons_and_tasks = [
         (reason, task)
-        for status, reason, task in statuses
-        if status == worst_status and status != VERIFIED
+        for task_status, reason, task in statuses
+        if task_status == worst_status and task_status != VERIFIED
     ]
     marks_and_tasks, ranking_key = [], [worst_status]
     for task in tasks:
-        few_shot, filter_name = outcomes[task]["few_shot"], outcomes[task]["filter"]
-        fingerprint = entrant.model.tasks[task].fingerprint
-        ranking_key.append((task, fingerprint, few_shot, filter_name))
-        marks_and_tasks += [(mark, task) for mark in _marks(outcomes[task])]
+        task_check, tally = entrant.task_checks[task], entrant.model.tasks[task]
+        few_shot_and_filter = task_check["few_shot"], task_check["filter"]
+        ranking_key.append((task, tally.fingerprint, *few_shot_and_filter))
+        marks_and_tasks += [(mark, task) for mark in _marks(task_check)]
     marks = [*_by_task(marks_and_tasks, tasks)]
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
@@ -142,10 +142,10 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
     """Yield the statuses of a task of a model, each with its reason and the task."""
-    outcome, tally = entrant.outcomes[task], entrant.model.tasks[task]
+    task_check, tally = entrant.task_checks[task], entrant.model.tasks[task]
     for aspect in ASPECTS:
-        yield outcome[aspect]["status"], outcome[aspect]["text"], task
-    run_version = outcome["version"]
+        yield task_check[aspect]["status"], task_check[aspect]["text"], task
+    run_version = task_check["version"]
     if run_version not in (None, *scorer(task).prompt_versions):
         yield FALSE, f"run as version {run_version}, not {scorer(task).version}", task
     if uninstructed_count := tally.all.counts["no_instruction"]:
@@ -154,15 +154,15 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
         yield FALSE, f"{tally.surplus:,} answers beyond the benchmark's rows", task
 
 
-def _marks(outcome: dict) -> Iterator[str]:
+def _marks(task_check: dict) -> Iterator[str]:
     """Yield how a task was run otherwise than it is by itself, by what was checked."""
-    documents_check = outcome["documents"]
+    documents_check = task_check["documents"]
     if documents_check["status"] == VERIFIED and not documents_check["whole"]:
         yield documents_check["text"]
-    if outcome["few_shot"]:
-        yield f"{outcome['few_shot']}-shot"
-    if outcome["filter"] != "none":
-        yield f"filter {outcome['filter']:.40}"
+    if task_check["few_shot"]:
+        yield f"{task_check['few_shot']}-shot"
+    if task_check["filter"] != "none":
+        yield f"filter {task_check['filter']:.40}"
 
 
 def add_remarks(entrants: list[Entrant]) -> None:
@@ -176,13 +176,13 @@ def add_remarks(entrants: list[Entrant]) -> None:
         marks = [*chain(*(standing.marks for standing in entrant.standings.values()))]
         marks_and_tasks = [
             (mark, task)
-            for task, outcome in entrant.outcomes.items()
-            for mark in outcome["marks"]
+            for task, task_check in entrant.task_checks.items()
+            for mark in task_check["marks"]
         ]
-        marks += _by_task(marks_and_tasks, entrant.outcomes)
+        marks += _by_task(marks_and_tasks, entrant.task_checks)
         others = [other for other in entrants if other is not entrant]
-        comparisons = [*_compare_names(entrant, others), *_copies(entrant, others)]
-        entrant.remarks = [*reasons, *marks, *entrant.remarks, *comparisons]
+        copy_remarks = [*_compare_names(entrant, others), *_copies(entrant, others)]
+        entrant.remarks = [*reasons, *marks, *entrant.remarks, *copy_remarks]
 
 
 def _compare_names(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:

@@ -124,13 +124,13 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
     rank_sums, negative_score_sums = [], []
     for rule in RULES:
         # A model without a rank stands after those with one.
-        ranks = [row.get(f"{rule}_rank") or "inf" for row in benchmark_rows]
-        rank_sums.append(sum(float(rank.partition("-")[0]) for rank in ranks))
+        rank_texts = [row.get(f"{rule}_rank") or "inf" for row in benchmark_rows]
+        rank_sums.append(sum(float(rank.partition("-")[0]) for rank in rank_texts))
         negative_score_sums.append(-sum(row.get(rule, 0) for row in benchmark_rows))
     standings = (entrant.standings.get(group.name) for group in benchmarks)
     has_marks = any(standing and standing.marks for standing in standings)
-    status_and_marks = SEVERITY.index(entrant.status), has_marks, {} in benchmark_rows
-    return *status_and_marks, *rank_sums, *negative_score_sums, entrant.name
+    status_marks_gaps = SEVERITY.index(entrant.status), has_marks, {} in benchmark_rows
+    return *status_marks_gaps, *rank_sums, *negative_score_sums, entrant.name
 
 
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
@@ -178,9 +178,9 @@ def _values(
     values_by_benchmark, clusters = [], []
     for benchmark in benchmarks:
         documents_by_task = entrant.documents_by_task
-        scores, task_clusters = headline_scores(benchmark, documents_by_task, rule)
+        scores, benchmark_clusters = headline_scores(benchmark, documents_by_task, rule)
         values_by_benchmark.append(scores)
-        clusters += task_clusters
+        clusters += benchmark_clusters
     return stats.linearised(values_by_benchmark, by_size=False), clusters
 
 
@@ -205,12 +205,12 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
             for (first_row, first_values), (second_row, second_values) in combinations(
                 zip(rival_rows, rival_values), 2
             ):
-                test = stats.estimate_difference(second_values[0], *first_values)
-                tests.append((test, rank_column, first_row, second_row))
-    adjusted_p_values = stats.holm(test.p_value for test, *_ in tests)
-    for (test, rank_column, *row_pair), p_value in zip(tests, adjusted_p_values):
-        if p_value < 1 - stats.CONFIDENCE:
-            better_row, worse_row = row_pair if test.value > 0 else row_pair[::-1]
+                difference = stats.estimate_difference(second_values[0], *first_values)
+                tests.append((difference, rank_column, first_row, second_row))
+    all_adjusted_p = stats.holm(difference.p_value for difference, *_ in tests)
+    for (difference, rank_column, *row_pair), adjusted_p in zip(tests, all_adjusted_p):
+        if adjusted_p < 1 - stats.CONFIDENCE:
+            better_row, worse_row = row_pair if difference.value > 0 else row_pair[::-1]
             better_row[rank_column][1] -= 1
             worse_row[rank_column][0] += 1
     for row, rule in product(ranked_rows, RULES):
@@ -269,8 +269,8 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
     for breakdown, task in product(COLUMNS, tasks):
         heading = f"{label_by_task[task]} by " if has_many_tasks else "By "
         heading += breakdown.replace("_", " ")
-        for key, row in figures.items():
+        for row_key, row in figures.items():
             if row["by"] == breakdown and row["task"] == task:
-                column = {"key": key, "label": row["value"], "n": row["n"]}
+                column = {"key": row_key, "label": row["value"], "n": row["n"]}
                 columns_by_heading[heading].append(column)
     return columns_by_heading

@@ -59,15 +59,15 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     """
     models = [entrant.model for entrant in board["models"]]
     json_by_task = collect(models, options)
-    scripts, script_names = {}, defaultdict(list)
-    for task, task_json in json_by_task.items() if options.is_folder else ():
-        for start in range(0, len(task_json), MOST_OF_A_FILE):
-            documents_json = ",".join(task_json[start : start + MOST_OF_A_FILE])
+    script_by_path, script_names = {}, defaultdict(list)
+    for task, task_json_docs in json_by_task.items() if options.is_folder else ():
+        for start in range(0, len(task_json_docs), MOST_OF_A_FILE):
+            documents_json = ",".join(task_json_docs[start : start + MOST_OF_A_FILE])
             script = f"{SCRIPT_LINE}\naddDocuments([{documents_json}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             script_path = options.html.parent / script_names[task][-1]
             check_output(script_path, "leaderboard", re.escape(SCRIPT_LINE))
-            scripts[script_path] = script.encode()
+            script_by_path[script_path] = script.encode()
     script_data = {
         # In the order in which documents number them; the page has its own.
         "models": [printable(model.name) for model in models],
@@ -88,7 +88,7 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
             f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
             " name fewer runs, or write --csv or --json alone"
         )
-    return scripts | {options.html: page_content}
+    return script_by_path | {options.html: page_content}
 
 
 def _render(**board_and_documents: object) -> str:
@@ -170,11 +170,11 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
                     (document.row, answer_entry, document_entry)
                 )
     _add_texts([*shown_answers_by_source.items()], options)
-    json_by_key, total_size = {}, 0
+    json_by_key, total_json_bytes = {}, 0
     for key in ranked_keys:
         document_json = escaped(entry_by_key[key])
-        total_size += len(document_json)
-        if total_size <= byte_limit:
+        total_json_bytes += len(document_json)
+        if total_json_bytes <= byte_limit:
             json_by_key[key] = document_json
     json_docs_by_task: dict[str, list[str]] = defaultdict(list)
     id_by_key = {key: json.dumps(entry_by_key[key]["id"]) for key in entry_by_key}
@@ -198,9 +198,9 @@ def choose_keys(models: list[Model], limit: float) -> list[Key]:
         for place_in_cell, key in enumerate(sorted(cell_keys)):
             place_by_key[key] = min(place_in_cell, place_by_key.get(key, place_in_cell))
     ranked_keys = sorted(place_by_key, key=lambda key: (place_by_key[key], key))
-    answer_counts = Counter(chain(*keys_by_cell.values()))
-    answer_totals = accumulate(map(answer_counts.get, ranked_keys))
-    return [key for key, total in zip(ranked_keys, answer_totals) if total <= limit]
+    answer_count_by_key = Counter(chain(*keys_by_cell.values()))
+    running_totals = accumulate(map(answer_count_by_key.get, ranked_keys))
+    return [key for key, total in zip(ranked_keys, running_totals) if total <= limit]
 
 
 def _document_entry(key: Key, row: dict) -> dict:
@@ -256,17 +256,17 @@ def _add_texts(readings: list[Reading], options: Namespace) -> None:
 def _read_texts(reading: Reading, _: object) -> dict[str, list[list | None]]:
     """Return the pieces of each answer's response and prompt; None where it is not there."""
     source, shown_answers = reading
-    number_by_label = {
+    answer_number_by_label = {
         (row["line"], row["task"], row["filter"], row["sample"]): answer_number
         for answer_number, (row, *_) in enumerate(shown_answers)
     }
     line_numbers = {row["line"] for row, *_ in shown_answers}
-    texts: list[list | None] = [None] * len(shown_answers)
+    pieces_of_answers: list[list | None] = [None] * len(shown_answers)
     lines = (line for line in read_lines(source.path) if line.number in line_numbers)
     for line in lines:
         for answer in answers_in(line, source.task):
             answer_label = (line.number, answer.task, answer.filter, answer.sample)
-            answer_number = number_by_label.get(answer_label)
+            answer_number = answer_number_by_label.get(answer_label)
             if answer_number is None or answer.fault:
                 continue
             row, _, document_entry = shown_answers[answer_number]
@@ -274,8 +274,8 @@ def _read_texts(reading: Reading, _: object) -> dict[str, list[list | None]]:
                 rule_spans = [row["published_span"], row["flexible_span"]]
                 response_pieces = cut(answer.response, rule_spans, LONGEST_RESPONSE)
                 prompt_pieces = _prompt(answer) if document_entry else None
-                texts[answer_number] = [response_pieces, prompt_pieces]
-    return {"texts": texts}
+                pieces_of_answers[answer_number] = [response_pieces, prompt_pieces]
+    return {"texts": pieces_of_answers}
 
 
 def _prompt(answer: Answer) -> Pieces | None:
@@ -302,11 +302,11 @@ def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
     """
     edges = [0, len(text), *(edge for span in spans if span for edge in span)]
     reach = longest // (2 * len(edges) - 2) if len(text) > longest else len(text)
-    windows = [(edge - reach, edge + reach) for edge in edges]
-    boundaries = {min(max(0, end), len(text)) for end in chain(edges, *windows)}
+    kept_ranges = [(edge - reach, edge + reach) for edge in edges]
+    boundaries = {min(max(0, end), len(text)) for end in chain(edges, *kept_ranges)}
     pieces: Pieces = []
     for piece_start, piece_end in pairwise(sorted(boundaries)):
-        if any(start <= piece_start and piece_end <= end for start, end in windows):
+        if any(start <= piece_start and piece_end <= end for start, end in kept_ranges):
             span_bits = [
                 1 << span_number
                 for span_number, span in enumerate(spans)
@@ -331,7 +331,7 @@ def plain(encoded: str | None) -> str | None:
 def _flat(value: object) -> str:
     """Return a JSON value as a text, nested objects and lists with commas."""
     if isinstance(value, dict):
-        field_texts = [f"{field} {_flat(value[field])}" for field in value]
+        field_texts = [f"{key} {_flat(value[key])}" for key in value]
         value = field_texts if len(value) > 1 else [*value.values()]
     if isinstance(value, list):
         return ", ".join(map(_flat, value))

@@ -42,48 +42,48 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
         if remarks_text := "; ".join(filter(None, title_remarks)):
             title += f" ({remarks_text})"
-        cut_off_text = f"{percent(row['cut_off'] / row['answers'])} %"
+        cut_off_share_text = f"{percent(row['cut_off'] / row['answers'])} %"
         if row["cut_off_unknown"] and not row["cut_off"]:
-            cut_off_text = "unknown"
+            cut_off_share_text = "unknown"
         yield (
             f"{row['run']} on {title}: published score (metric card's rule)"
             f" {with_interval(row, 'published')}; flexible score (value in any form)"
             f" {with_interval(row, 'flexible')} (percent [95 % interval, {_METHOD}])."
             f" {row['n']:,} documents in {row['clusters']:,} clusters (of one text"
             f" or template); {_settings(model, tasks)}; answers seen to be cut off:"
-            f" {cut_off_text}; {VERSION}."
+            f" {cut_off_share_text}; {VERSION}."
         )
 
 
 def _settings(model: Model, tasks: list[str]) -> str:
     """Return how the tasks were run, as far as the files say, else that it is unknown."""
-    task_claims, run_claims = [model.claims(task) for task in tasks], model.claims()
-    version = _join([scorer(task).version for task in tasks])
-    run_version = _join([claims.get("version") for claims in task_claims])
-    if run_version != version:
-        version += f", run with version {run_version}"
+    claims_of_tasks, run_claims = [model.claims(task) for task in tasks], model.claims()
+    version_text = _join([scorer(task).version for task in tasks])
+    run_version_text = _join([claims.get("version") for claims in claims_of_tasks])
+    if run_version_text != version_text:
+        version_text += f", run with version {run_version_text}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
-    fingerprint = fingerprints[0] if len(tasks) == 1 else sha256(" ".join(fingerprints))
-    has_template = {True: "yes", False: "no"}.get(run_claims.get("chat_template"))
+    joint_fingerprint = sha256(" ".join(fingerprints)) if tasks[1:] else fingerprints[0]
+    has_template_text = {True: "yes", False: "no"}.get(run_claims.get("chat_template"))
     return (
-        f"task version {version}; fingerprint of the rows {fingerprint[:12]}; few-shot"
-        f" examples {_join([claims.get('n_shot') for claims in task_claims])}; chat template"
-        f" {has_template or 'unknown'}; token limit"
-        f" {_join([claims.get('max_gen_toks') for claims in task_claims])};"
+        f"task version {version_text}; fingerprint of the rows {joint_fingerprint[:12]}; few-shot"
+        f" examples {_join([claims.get('n_shot') for claims in claims_of_tasks])}; chat template"
+        f" {has_template_text or 'unknown'}; token limit"
+        f" {_join([claims.get('max_gen_toks') for claims in claims_of_tasks])};"
         f" lm-eval {run_claims.get('lm_eval_version') or 'unknown'}"
     )
 
 
 def _join(values: list) -> str:
     """Return the different values as a text, with "/" between them."""
-    texts = ("unknown" if value is None else str(value) for value in values)
-    return "/".join(dict.fromkeys(texts))
+    all_texts = ("unknown" if value is None else str(value) for value in values)
+    return "/".join(dict.fromkeys(all_texts))
 
 
 def bibliography(models: list[Model]) -> Iterator[str]:
     """Yield the BibTeX entries of the benchmarks of models, and of the pack."""
-    tasks = {task for model in models for task in model.tasks}
-    for family in sorted({scorer(task).family for task in tasks}):
+    all_tasks = {task for model in models for task in model.tasks}
+    for family in sorted({scorer(task).family for task in all_tasks}):
         readme_text = (FOLDER / family / "README.md").read_text(encoding="utf-8")
         yield from _ENTRY.findall(readme_text)
     yield _PACK.replace("VERSION", VERSION.removeprefix("lm-eval-temporal-tasks "))

@@ -71,8 +71,8 @@ def main(arguments: list[str] | None = None) -> int:
         options.path, options, output=options.output, has_rows=bool(options.k)
     )
     if options.eval_results and len(models) > 1:
-        fault = f"is of one model, but there are {len(models)} runs; name one"
-        raise ToolError(f"--eval_results {options.eval_results}: {fault}")
+        error_text = f"is of one model, but there are {len(models)} runs; name one"
+        raise ToolError(f"--eval_results {options.eval_results}: {error_text}")
     messages = [message for model in models for message in model.messages]
     messages += [failure.message for failure in failures]
     for message in messages:
@@ -92,8 +92,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _text(runs: list[Run], options: Namespace) -> str:
     """Return citations, the report, or the rows in the format that the options ask for."""
     if options.cite:
-        lines = [f"{citation}\n" for run in runs for citation in citations(*run)]
-        return "\n".join([*lines, *bibliography([model for model, _ in runs])])
+        citation_lines = [f"{line}\n" for run in runs for line in citations(*run)]
+        return "\n".join([*citation_lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
         return _report(runs, options.by or [])
     all_rows = [row for _, run_rows in runs for row in run_rows]
@@ -125,9 +125,9 @@ def _options(arguments: list[str] | None) -> Namespace:
 def _breakdowns(text: str) -> list[str]:
     """Return the names in `--by`; ArgumentTypeError for an unknown one."""
     breakdowns = [*filter(None, text.split(","))]
-    if unknown := {*breakdowns} - {*_BREAKDOWNS}:
+    if unknown_names := {*breakdowns} - {*_BREAKDOWNS}:
         fix = f"choose from {', '.join(_BREAKDOWNS)}"
-        raise ArgumentTypeError(f"{', '.join(sorted(unknown))}: {fix}")
+        raise ArgumentTypeError(f"{', '.join(sorted(unknown_names))}: {fix}")
     return breakdowns
 
 
@@ -154,14 +154,14 @@ def _report(runs: list[Run], breakdowns: list[str]) -> str:
 
 def _tables(rows: list[dict]) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of times."""
-    score_lines, repeat_lines, time_lines = [], [], []
+    score_rows, repeat_rows, time_rows = [], [], []
     for row in rows:
         task_cell = {"task": _name(row)}
         is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
         cut_off_share = row["cut_off"] / max(1, row["answers"])
-        score_lines.append(
+        score_rows.append(
             task_cell
-            | {rule: with_interval(row, rule) for rule in RULES}
+            | {score_rule: with_interval(row, score_rule) for score_rule in RULES}
             | {"format cost": with_interval(row, "format_cost", points)}
             | {column: row[column] for column in ("extracted", "constant")}
             | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
@@ -169,26 +169,26 @@ def _tables(rows: list[dict]) -> Iterator[str]:
         )
         time_cells, repeat_cells = {}, {"answers": row["answers"]}
         for column in (column for column in row if f"{column}_low" in row):
-            heading = column.replace("_", " ")
+            column_title = column.replace("_", " ")
             if column.startswith(("pass@", "majority_")):
-                repeat_cells[heading] = with_interval(row, column)
+                repeat_cells[column_title] = with_interval(row, column)
             elif column.startswith("within_"):
-                time_cells[heading] = with_interval(row, column)
+                time_cells[column_title] = with_interval(row, column)
             elif column.startswith("median_error_"):
-                time_cells[heading] = with_interval(row, column, "{:+.4g}".format)
+                time_cells[column_title] = with_interval(row, column, "{:+.4g}".format)
         if row["answers"] > row["n"]:
-            repeat_lines.append(task_cell | repeat_cells)
+            repeat_rows.append(task_cell | repeat_cells)
         if time_cells:
             time_cells["date read"] = row.get("error_read")
-            time_lines.append(task_cell | time_cells)
-    for lines in filter(None, (score_lines, repeat_lines, time_lines)):
-        yield render(lines, "markdown", percent)
+            time_rows.append(task_cell | time_cells)
+    for table_rows in filter(None, (score_rows, repeat_rows, time_rows)):
+        yield render(table_rows, "markdown", percent)
 
 
 def _name(row: dict) -> str:
     """Return what a row is of: a task, or so many tasks of a benchmark, and a filter."""
-    remark = f"({row['tasks']} tasks)" if "tasks" in row else None
-    return " ".join(filter(None, (row["task"], remark, row["filter"])))
+    task_count_text = f"({row['tasks']} tasks)" if "tasks" in row else None
+    return " ".join(filter(None, (row["task"], task_count_text, row["filter"])))
 
 
 def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
@@ -200,8 +200,8 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
         row_name = _name(row)
         if row["rows"].startswith("fewer than"):
             note = "Fewer documents than the benchmark's"
-            benchmark_size = scorer(row["task"]).upstream[0]
-            details_by_note[note].append(f"{row_name} {row['n']} of {benchmark_size}")
+            full_row_count = scorer(row["task"]).upstream[0]
+            details_by_note[note].append(f"{row_name} {row['n']} of {full_row_count}")
         elif row["rows"] not in ("the benchmark's", "as many as the benchmark's"):
             details_by_note[f"The rows are {row['rows']}"].append(row_name)
         if row["changed"]:
@@ -215,20 +215,20 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
 
 def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
     """Return reasons with their answers by benchmark or task, and an example of each."""
-    tallies_by_label: dict[str, list[Tally]] = defaultdict(list)
+    tallies_by_group: dict[str, list[Tally]] = defaultdict(list)
     for task in (row["task"] for row in rows if "tasks" not in row):
         group_name = task if by_task else benchmarks([task])[0].name
-        tallies_by_label[group_name].append(model.tasks[task])
+        tallies_by_group[group_name].append(model.tasks[task])
     table_rows, examples = [], []
-    for group_name, tallies in tallies_by_label.items():
+    for group_name, tallies in tallies_by_group.items():
         reason_counts = sum((tally.all.reasons for tally in tallies), Counter())
-        unextracted = sum((tally.all.unextracted for tally in tallies), Counter())
+        unread_counts = sum((tally.all.unextracted for tally in tallies), Counter())
         group_name = " ".join(filter(None, (group_name, model.filter)))
         for reason, answer_count in reason_counts.most_common():
             share = answer_count / reason_counts.total()
             table_row = {"answers to": group_name, "reason": reason}
             table_row |= {"answers": answer_count, "%": share}
-            table_row["no answer by the published rule"] = unextracted[reason]
+            table_row["no answer by the published rule"] = unread_counts[reason]
             table_rows.append(table_row)
             group_name = ""
             if reason != "right" and share >= _FREQUENT:
@@ -244,9 +244,9 @@ def _example(row: dict) -> str:
     if row["flexible"] is None:
         excerpt_by_name["response"] = row["excerpt"]
     document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    claim = f"- {row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
-    claim += f": {scorer(row['task']).utils.REASONS[row['reason']]}"
-    lines = [textwrap.fill(claim, 100, subsequent_indent="  ")]
+    reason_text = f"- {row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
+    reason_text += f": {scorer(row['task']).utils.REASONS[row['reason']]}"
+    lines = [textwrap.fill(reason_text, 100, subsequent_indent="  ")]
     for excerpt_name, excerpt in excerpt_by_name.items():
         excerpt_text = "nothing" if excerpt is None else shorten(excerpt, 70)
         lines.append(f"    {excerpt_name}: {escaped(excerpt_text)}")
@@ -257,15 +257,15 @@ def _breakdown(rows: list[dict]) -> str:
     """Return a table of the parts of a task, with a column for each run."""
     breakdown, table_row_by_value = rows[0]["by"], {}
     for row in rows:
-        first_cells = {breakdown: row["value"], "n": row["n"]}
-        table_row = table_row_by_value.setdefault(row["value"], first_cells)
+        value_and_n_cells = {breakdown: row["value"], "n": row["n"]}
+        table_row = table_row_by_value.setdefault(row["value"], value_and_n_cells)
         if table_row["n"] != row["n"]:  # as a rule, the runs answer the same documents
             table_row["n"] = "differs"
-        score_texts = [with_interval(row, rule) for rule in RULES]
+        score_texts = [with_interval(row, score_rule) for score_rule in RULES]
         if row["extracted"] is not None:
             score_texts.append(percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
         table_row[f"{row['run']} "] = " / ".join(filter(None, score_texts))
     markdown_table = render([*table_row_by_value.values()], "markdown")
-    subject = f"{escaped(_name(rows[0]))} by {breakdown}"
-    return f"{subject}; published / flexible / extracted\n\n{markdown_table}"
+    table_title = f"{escaped(_name(rows[0]))} by {breakdown}"
+    return f"{table_title}; published / flexible / extracted\n\n{markdown_table}"

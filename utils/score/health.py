@@ -28,53 +28,52 @@ def faults(model: Model) -> Iterator[str]:
     """Yield a sentence for each fault; none for a healthy run."""
     tallies = model.tasks.values()
     answer_count = sum(tally.all.answers for tally in tallies)
-    for fault, claim_and_fix in _OF_ANSWERS.items():
-        fault_count = sum(tally.all.counts[fault] for tally in tallies)
+    for fault_key, claim_and_fix in _OF_ANSWERS.items():
+        fault_count = sum(tally.all.counts[fault_key] for tally in tallies)
         if fault_count and fault_count >= _LEAST_SHARE * answer_count:
             share_text = f"({percent(fault_count / answer_count)} %)"
             yield f"{fault_count:,} of {answer_count:,} answers {share_text} {claim_and_fix}."
-    low_limits, other_versions, run_claims = [], [], model.claims()
+    limit_texts, version_texts, run_claims = [], [], model.claims()
     for task in model.tasks:
         run_limit = model.claims(task).get("max_gen_toks")
         run_version = model.claims(task).get("version")
         task_limit = scorer(task).config["generation_kwargs"]["max_gen_toks"]
         if run_limit is not None and run_limit < task_limit:
-            low_limits.append(f"{task} {run_limit:,}, not {task_limit:,}")
+            limit_texts.append(f"{task} {run_limit:,}, not {task_limit:,}")
         if run_version not in (None, *scorer(task).prompt_versions):
-            other_versions.append(f"{task} {run_version}, not {scorer(task).version}")
-    if low_limits:
+            version_texts.append(f"{task} {run_version}, not {scorer(task).version}")
+    if limit_texts:
         fix = "run again without a max_gen_toks of your own"
-        tasks_text = textwrap.shorten("; ".join(low_limits), _LONGEST_LIST)
+        tasks_text = textwrap.shorten("; ".join(limit_texts), _LONGEST_LIST)
         yield f"the token limit is below the task's ({tasks_text}); {fix}."
     if (document_limit := run_claims.get("limit")) is not None:
-        fault = f"the run has --limit {document_limit:g}, so only some documents"
-        yield f"{fault}; run again without it."
+        yield f"the run has --limit {document_limit:g}, so only some documents; run again without it."
     model_name = run_claims.get("model_name") or model.name
     if run_claims.get("chat_template") is False and _TUNED.search(model_name):
         yield (
             "the model's name says that it is tuned for chats, but no chat template was"
             " applied; run again with --apply_chat_template."
         )
-    if other_versions:
+    if version_texts:
         fix = "run again with this pack, or score it with the pack that ran it"
-        tasks_text = textwrap.shorten("; ".join(other_versions), _LONGEST_LIST)
+        tasks_text = textwrap.shorten("; ".join(version_texts), _LONGEST_LIST)
         yield f"the tasks were run in another version ({tasks_text}); {fix}."
 
 
 def silent_ends(models: list[Model]) -> str:
     """Return a sentence on the runs of which no answer says why it ended; "" for none."""
-    run_names, unended_count, answer_count = [], 0, 0
+    run_names, early_end_count, answer_count = [], 0, 0
     for model in models:
         tallies = model.tasks.values()
         if all(tally.all.counts["silent"] == tally.all.answers for tally in tallies):
             run_names.append(escaped(model.name))
-            unended_count += sum(tally.all.counts["unended"] for tally in tallies)
+            early_end_count += sum(tally.all.counts["unended"] for tally in tallies)
             answer_count += sum(tally.all.answers for tally in tallies)
     if not answer_count:
         return ""
     runs_text = ", ".join(run_names) if len(run_names) < 4 else f"{len(run_names)} runs"
     return (
-        f"No answer of {runs_text} says why it ended: {unended_count:,} of {answer_count:,} end"
+        f"No answer of {runs_text} says why it ended: {early_end_count:,} of {answer_count:,} end"
         " before an answer, and more may have been cut off. Answers through `temporal-eval export`"
         " and `replay` say it."
     )

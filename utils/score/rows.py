@@ -51,15 +51,15 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     """Yield the row of a task and those of its parts."""
     if k and tally.all.n and k > tally.fewest()[0]:
         fewest_answers, document_name = tally.fewest()
-        fault = f"{document_name} has only {fewest_answers} answers in {labels['run']}"
-        raise ToolError(f"--k {k}: {fault}; give at most --k {fewest_answers}")
-    best_answer = max(tally.constants, key=tally.constants.get, default=None)
-    constant_columns = {"constant": None, "constant_answer": best_answer}
-    if best_answer is not None:
-        constant_columns["constant"] = tally.constants[best_answer] / tally.all.n
+        lack = f"{document_name} has only {fewest_answers} answers in {labels['run']}"
+        raise ToolError(f"--k {k}: {lack}; give at most --k {fewest_answers}")
+    best_constant = max(tally.constants, key=tally.constants.get, default=None)
+    best_constant_cells = {"constant": None, "constant_answer": best_constant}
+    if best_constant is not None:
+        best_constant_cells["constant"] = tally.constants[best_constant] / tally.all.n
     left_out_text = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
-    task_columns = {"left_out": left_out_text, "rows": tally.describe_rows()}
-    task_columns["fingerprint"] = tally.fingerprint
+    whole_task_cells = {"left_out": left_out_text, "rows": tally.describe_rows()}
+    whole_task_cells["fingerprint"] = tally.fingerprint
     part_keys = sorted(tally.parts, key=lambda key: (key[0], natural(key[1])))
     for breakdown, value in ((None, None), *part_keys):
         figures = tally.parts.get((breakdown, value), tally.all)
@@ -68,53 +68,53 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             **{"by": breakdown, "value": value},
             **{"n": figures.n, "answers": figures.answers},
             **_scores(figures, k),
-            **constant_columns,
+            **best_constant_cells,
             **{column: figures.counts[column] for column in _COUNTS},
             **{f"reason_{reason}": n for reason, n in figures.reasons.most_common()},
             **{f"unextracted_{reason}": n for reason, n in figures.unextracted.items()},
-            **task_columns,
+            **whole_task_cells,
         }
         # Its parts have none of what is of the whole task.
-        constant_columns = dict.fromkeys(constant_columns)
-        task_columns = dict.fromkeys(task_columns)
+        best_constant_cells = dict.fromkeys(best_constant_cells)
+        whole_task_cells = dict.fromkeys(whole_task_cells)
 
 
 def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
     """Return column -> score, or end of its interval; the headline's columns are RULES."""
     headline_metrics, documents = scorer(figures.task).headline or (), figures.documents
     # Where nothing counts, a row has None for these.
-    score_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
+    figure_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, scores in figures.values().items():
         column = dict(zip(headline_metrics, RULES)).get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
-        score_by_column[column] = sum(scores) / len(scores)
+        figure_by_column[column] = sum(scores) / len(scores)
         if len(scores) < figures.n:
-            score_by_column[f"{column} n"] = len(scores)
-        scale = 100 if metric == "smape" else 1
+            figure_by_column[f"{column} n"] = len(scores)
+        top_of_scale = 100 if metric == "smape" else 1
         clusters = [doc.cluster for doc in documents if metric in doc.means()]
-        estimate = estimate_score([score / scale for score in scores], clusters)
-        score_by_column[f"{column}_low"] = estimate.low * scale
-        score_by_column[f"{column}_high"] = estimate.high * scale
+        estimate = estimate_score([score / top_of_scale for score in scores], clusters)
+        figure_by_column[f"{column}_low"] = estimate.low * top_of_scale
+        figure_by_column[f"{column}_high"] = estimate.high * top_of_scale
     if headline_metrics and documents:
-        score_by_column |= _intervals(
+        figure_by_column |= _intervals(
             Group(figures.task, (figures.task,)), {figures.task: documents}
         )
         clusters = [document.cluster for document in documents]
         for column, scores in together(documents, k).items() if k else ():
-            score_by_column |= _ends(column, estimate_score(scores, clusters))
+            figure_by_column |= _ends(column, estimate_score(scores, clusters))
     if timed_documents := [document for document in documents if document.errors]:
         mean_errors = [fmean(document.errors) for document in timed_documents]
         clusters = [document.cluster for document in timed_documents]
         column = f"median_error_{timed_documents[0].unit}"
-        score_by_column |= _ends(column, estimate_median(mean_errors, clusters))
-        read_count = sum(len(document.errors) for document in timed_documents)
-        score_by_column["error_read"] = read_count / figures.answers
-    return score_by_column
+        figure_by_column |= _ends(column, estimate_median(mean_errors, clusters))
+        read_time_count = sum(len(document.errors) for document in timed_documents)
+        figure_by_column["error_read"] = read_time_count / figures.answers
+    return figure_by_column
 
 
 def _ends(column: str, figure_and_ends: Sequence[float]) -> dict[str, float]:
     """Return column -> figure, with the columns of the ends of its interval."""
-    return dict(zip((f"{column}{end}" for end in _ENDS), figure_and_ends))
+    return dict(zip((f"{column}{suffix}" for suffix in _ENDS), figure_and_ends))
 
 
 def _intervals(
@@ -167,4 +167,4 @@ def with_interval(row: dict, column: str, form: Callable = percent) -> str | Non
     """Return a figure of a row with the ends of its interval, in words of `form`."""
     if row.get(column) is None:
         return None
-    return "{} [{}, {}]".format(*(form(row[f"{column}{end}"]) for end in _ENDS))
+    return "{} [{}, {}]".format(*(form(row[f"{column}{suffix}"]) for suffix in _ENDS))
