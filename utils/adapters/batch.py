@@ -54,7 +54,7 @@ def _row(task: object, doc: object, response: object) -> dict:
 
 
 def _scored(task: object, doc: object, response: object) -> dict:
-    """Return the added cells of one answer, whatever they are made of."""
+    """Return the added cells of one answer: `error` alone where it cannot be scored."""
     added_cells = dict.fromkeys(_COLUMNS)
     try:
         verdict = explain(task, _plain(doc), response)
@@ -74,7 +74,7 @@ def _text(text: str | None) -> str | None:
 
 
 def _plain(value: object) -> object:
-    """Return what Arrow and NumPy made of a value of JSON, without its nulls."""
+    """Turn what Arrow or NumPy made of a value of JSON back into it, without its nulls."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, datetime):  # as Arrow reads texts that are dates
         is_date = value.time() == time()

@@ -39,7 +39,7 @@ class TaskFile(NamedTuple):
 
 @cache
 def task_files() -> dict[str, TaskFile]:
-    """Return the tasks and groups of the pack by name."""
+    """Return name -> TaskFile of all tasks and groups of the pack."""
     parsed = map(_read, sorted(FOLDER.rglob("*.yaml")))
     return {file.config.get("group") or file.config["task"]: file for file in parsed}
 
@@ -93,7 +93,7 @@ def is_generated(task: str) -> bool:
 
 
 def transformations(task: str) -> list[str]:
-    """Return the names of those that make twins of public rows; none of other tasks."""
+    """Return the names of a task's transformations of public rows to twins, if any."""
     return configuration(task).get("dataset_kwargs", {}).get("transformations", [])
 
 
@@ -224,7 +224,7 @@ def function(setting: str) -> Callable:
 
 
 def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
-    """Return what is wrong with a document, by what a family raised.
+    """Return a ToolError that says why a family raised `error` for a document.
 
     An attribute that a cell of the document lacks is a fault of the document. Any other
     AttributeError is a fault of the family, and is raised again.
@@ -255,7 +255,7 @@ class Group(NamedTuple):
 
 
 def groups() -> Iterator[Group]:
-    """Yield the groups that average a published score and a flexible one, by name."""
+    """Yield the groups that average a published score and a flexible one, sorted by name."""
     for name, (_, config, _) in sorted(task_files().items()):
         metric_list = config.get("aggregate_metric_list", [])
         metric_names = {entry["metric"] for entry in metric_list}

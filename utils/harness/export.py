@@ -77,8 +77,8 @@ def add_options(parser: ArgumentParser) -> None:
     add("--fewshot_as_multiturn", **multiturn_settings, help=help_text)
     add("--system_instruction", metavar="TEXT", help="begins the system message")
     help_text = "over the tasks' own, such as max_gen_toks=32768"
-    merge_settings = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
-    add("--gen_kwargs", **merge_settings, help=help_text)
+    kwargs_settings = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
+    add("--gen_kwargs", **kwargs_settings, help=help_text)
     help_text = "the first N documents of each task, or a share of them below 1"
     add("--limit", type=_limit, metavar="N", help=help_text)
 
@@ -141,8 +141,8 @@ def request_lines(options: Namespace) -> Iterator[dict]:
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
     answered_ids = {
         answer.line.get("custom_id")
-        for output_path in options.only_missing
-        for answer in read_answers(output_path)
+        for batch_output in options.only_missing
+        for answer in read_answers(batch_output)
         if not answer.fault
     }
     for request in prompt_taker.requests:

@@ -129,8 +129,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         raise ToolError(failure.message)
     answers, model_names = [], set()
     for source in sources:
-        results = read_results(source.results_path) if source.results_path else {}
-        model_name = source.label or results.get("model_name")
+        run_results = read_results(source.results_path) if source.results_path else {}
+        model_name = source.label or run_results.get("model_name")
         for answer in read_answers(source.path, source.task):
             model_name = model_name or answer.model
             if answer.doc_id is not None and answer.fault:  # of one request of a batch
@@ -143,8 +143,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")
-    default_name = "replay" if len(model_names) > 1 else model_names.pop()
-    return options.model or default_name, answers
+    default_model_name = "replay" if len(model_names) > 1 else model_names.pop()
+    return options.model or default_model_name, answers
 
 
 def _misfit(answer: Answer, options: Namespace) -> str | None:

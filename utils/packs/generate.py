@@ -56,7 +56,7 @@ def _json(text: str) -> object:
 
 
 def _source(task: str, options: dict) -> Source:
-    """Return the rows of a task from a seed; ToolError where there are none such."""
+    """Return the source of a task's fresh rows; ToolError where there are none such."""
     if not is_generated(task):
         tasks_text = ", ".join(filter(is_generated, all_tasks()))
         raise ToolError(f"{task}: is not a fresh task; name some of {tasks_text}")

@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _source(task: str, public: Manifest, seed: int) -> Source:
-    """Return the rows of a task of twins, and what the manifest says of them."""
+    """Return the source of a task's twins, with what the manifest says of them."""
     base_file = public.tasks[scorer(task).base]
     base_rows = read_jsonl(public.folder / "data" / base_file)
     base_entry = public.data[base_file]
@@ -146,6 +146,6 @@ def _draw(
 
 
 def _question(row: dict) -> str:
-    """Return what a row asks, without its label."""
+    """Return what a row asks as JSON, without its label."""
     asked_columns = row.keys() - {"label", "answer", "index", "twin"}
     return json.dumps({column: row[column] for column in asked_columns}, sort_keys=True)
