@@ -175,30 +175,30 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
-    cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
+    regexes = [_CUES[needed_text] for needed_text in _CUES if needed_text in lower_text]
+    cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    answers = []
+    found = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
         if text_start > prompt_start or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
-            longest_end = text_end + LONGEST + 100
-            text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
+            end_limit = text_end + LONGEST + 100
+            text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
         if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
+            found.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", answer_match.span(1)))
-    search_range = (answers[0].span[1] if answers else prompt_start, prompt_start)
-    retracts = any(lower_text.find(word, *search_range) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, *search_range) if retracts else ()
+        found.append(Statement("line", answer_match.span(1)))
+    behind_first = (found[0].span[1] if found else prompt_start, prompt_start)
+    may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
     retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in found]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -239,15 +239,15 @@ def is_hedged(text: str, comment: str = "") -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
-    numerals = [word.replace(",", "").lstrip("0") for word in _NUMBER.findall(text)]
+    numerals = [number.replace(",", "").lstrip("0") for number in _NUMBER.findall(text)]
     return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
-    if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
-        numerals = sorted((field for field in fields if field not in _MONTHS), key=len)
-        fields = [*numerals[1:], *month_numbers, *numerals[:1]]
+    if named_months := [_MONTHS[field] for field in fields if field in _MONTHS]:
+        others = sorted((field for field in fields if field not in _MONTHS), key=len)
+        fields = [*others[1:], *named_months, *others[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
@@ -300,9 +300,9 @@ def _agrees(comment: str, value: date) -> bool:
         value_numbers.add(str(value - datetime.combine(value, time())))
     comment_numbers = numbers(_CLOCK.sub("", comment))
     comment_numbers |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
-    comment_moment = str(read_moment(comment.strip(" ([])")) or "")
-    is_same = comment_numbers <= value_numbers and str(value).startswith(comment_moment)
-    return is_same and not _ZONE.search(comment)
+    moment_text = str(read_moment(comment.strip(" ([])")) or "")
+    repeats = comment_numbers <= value_numbers and str(value).startswith(moment_text)
+    return repeats and not _ZONE.search(comment)
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
@@ -319,55 +319,55 @@ def read_answer(text: str, answer_format: str) -> date | None:
 def read_flexible(text: str, form: str) -> tuple[Statement | None, date | None]:
     """Return the last box, or else statement, and its value if the last has no other."""
     all_statements = statements(text, _ECHO)
-    valid = [candidate for candidate in all_statements if not candidate.superseded]
-    if not valid:
+    upheld = [candidate for candidate in all_statements if not candidate.superseded]
+    if not upheld:
         return (all_statements[-1], None) if all_statements else (None, None)
-    last, statement = valid[-1], max(reversed(valid), key=lambda x: x.kind == "box")
-    value = read_answer(text[slice(*statement.span)], form)
+    last, chosen = upheld[-1], max(reversed(upheld), key=lambda x: x.kind == "box")
+    value = read_answer(text[slice(*chosen.span)], form)
     last_text = text[slice(*last.span)]
-    if last != statement and read_answer(last_text, form) not in (value, None):
-        return statement._replace(superseded=True), None
-    return statement, value
+    if last != chosen and read_answer(last_text, form) not in (value, None):
+        return chosen._replace(superseded=True), None
+    return chosen, value
 
 
 # ------------------------------------------------------------------------- verdict
 def explain(doc: dict, response: str) -> Verdict:
     """Return what the rules read; `accuracy` is the metric card's, the others are ours."""
     reference, answer_format = doc["answer"], doc["answer_format"]
-    expected = read_reference(reference, answer_format)
-    published, published_span = extract_published(response)
+    gold_value = read_reference(reference, answer_format)
+    published_text, published_span = extract_published(response)
     masked_text = mask(response)
     statement, value = read_flexible(masked_text, answer_format)
     scores = {
-        "accuracy": float(match_published(published, reference, answer_format)),
-        "accuracy_flexible": float(value == expected),
-        "extracted": float(published is not None),
+        "accuracy": float(match_published(published_text, reference, answer_format)),
+        "accuracy_flexible": float(value == gold_value),
+        "extracted": float(published_text is not None),
     }
-    for metric, tolerance in DISTANCES[answer_format].items():
-        scores[metric] = float(value is not None and abs(value - expected) <= tolerance)
+    for metric, limit in DISTANCES[answer_format].items():
+        scores[metric] = float(value is not None and abs(value - gold_value) <= limit)
     flexible_span = statement and statement.span
-    flexible = flexible_span and response[slice(*flexible_span)]
-    both_answers = published, published_span, flexible, flexible_span
-    verdict = Verdict(scores, "", *both_answers, value, expected)
+    flexible_text = flexible_span and response[slice(*flexible_span)]
+    texts_and_spans = published_text, published_span, flexible_text, flexible_span
+    verdict = Verdict(scores, "", *texts_and_spans, value, gold_value)
     is_revoked = bool(statement and statement.superseded)
     return verdict._replace(reason=_reason(verdict, is_revoked, response, masked_text))
 
 
 def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
-    is_exact, is_right, *_ = verdict.scores.values()
-    if is_right:
-        return "right" if is_exact else "flexible_only"
-    if is_exact and (is_taken_back or verdict.value):
+    is_published_right, is_flexible_right, *_ = verdict.scores.values()
+    if is_flexible_right:
+        return "right" if is_published_right else "flexible_only"
+    if is_published_right and (is_taken_back or verdict.value):
         return "superseded"
     if verdict.value:
         return "other_value"
     shown_span = verdict.flexible_span or verdict.published_span
     if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
         return "unreadable"
-    in_box = text.rfind("\\boxed{") > text.rfind("}")
-    in_thought = mask(f"{response}.").endswith("\n")
-    return "cut_off" if in_box or in_thought else "no_answer"
+    ends_in_box = text.rfind("\\boxed{") > text.rfind("}")
+    ends_in_thought = mask(f"{response}.").endswith("\n")
+    return "cut_off" if ends_in_box or ends_in_thought else "no_answer"
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
@@ -422,10 +422,10 @@ def _document(name: str, form: str, row: dict, row_number: int) -> dict:
         document["answer"] = document["answer"].date().isoformat()
     for column in ("dialogue", "question", "answer"):
         cell = document.get(column)
-        texts = cell if column == "dialogue" else [cell]
-        is_list = isinstance(texts, list)
-        is_text = is_list and all(isinstance(text, str) for text in texts)
-        if not is_text or not "".join(texts).strip():
+        cell_texts = cell if column == "dialogue" else [cell]
+        is_list = isinstance(cell_texts, list)
+        has_only_texts = is_list and all(isinstance(text, str) for text in cell_texts)
+        if not has_only_texts or not "".join(cell_texts).strip():
             fault = f"'{column}': {cell!r:.80} is missing, empty or not text"
             raise ValueError(f"{place}, column {fault}; fix the row")
     answer_text = document["answer"].strip()

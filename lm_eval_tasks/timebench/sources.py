@@ -107,8 +107,8 @@ def _unreachable(url: str, error: Exception) -> str:
     `datasets` says "Unable to find" for every reason, so the URL is asked once more.
     """
     if datasets.config.HF_HUB_OFFLINE:
-        variables_text = "HF_HUB_OFFLINE or HF_DATASETS_OFFLINE"
-        return f"not loaded, since {variables_text} is set; unset it"
+        set_variables = "HF_HUB_OFFLINE or HF_DATASETS_OFFLINE"
+        return f"not loaded, since {set_variables} is set; unset it"
     try:
         _first_bytes(url)
     except urllib.error.HTTPError as answer:

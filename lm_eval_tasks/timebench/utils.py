@@ -67,6 +67,7 @@ _LABEL_WORD = re.compile(r"\b(?:entailment|neutral|contradiction)\b", re.IGNOREC
 # Two defaults show what a text does not say; no zone is asked of the machine.
 _DEFAULTS = [datetime.fromisoformat(day) for day in ("2000-01-01", "2001-02-01")]
 _PARSER = dateutil_parser.parser()
+_ZONE = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
 # A year of two digits is taken as it is, where dateutil would ask the clock.
 _PARSER.info.convertyear = lambda year, century_specified=False: year
 # A word in small letters that dateutil does not know makes it fail, which takes it long.
@@ -107,11 +108,10 @@ def parse_month(text: str) -> datetime | None:
         return _DEFAULTS[0].replace(int(match[2]), int(_MONTHS[match[1].lower()]))
     if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
         return None  # dateutil takes quadratic time
-    zones = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc}
     with suppress(Exception):  # of hostile text dateutil raises anything
-        dates = [_PARSER.parse(text, default=default, **zones) for default in _DEFAULTS]
-        months = {parsed_date.replace(day=1) for parsed_date in dates}
-        return months.pop() if len(months) == 1 else None
+        dates = [_PARSER.parse(text, default=default, **_ZONE) for default in _DEFAULTS]
+        first_days = {parsed_date.replace(day=1) for parsed_date in dates}
+        return first_days.pop() if len(first_days) == 1 else None
     return None
 
 
@@ -227,30 +227,30 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
-    cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
+    regexes = [_CUES[needed_text] for needed_text in _CUES if needed_text in lower_text]
+    cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    answers = []
+    found = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
         if text_start > prompt_start or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
-            longest_end = text_end + LONGEST + 100
-            text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
+            end_limit = text_end + LONGEST + 100
+            text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
         if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
+            found.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", answer_match.span(1)))
-    search_range = (answers[0].span[1] if answers else prompt_start, prompt_start)
-    retracts = any(lower_text.find(word, *search_range) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, *search_range) if retracts else ()
+        found.append(Statement("line", answer_match.span(1)))
+    behind_first = (found[0].span[1] if found else prompt_start, prompt_start)
+    may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
     retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in found]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -291,15 +291,15 @@ def is_hedged(text: str, comment: str = "") -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
-    numerals = [word.replace(",", "").lstrip("0") for word in _NUMBER.findall(text)]
+    numerals = [number.replace(",", "").lstrip("0") for number in _NUMBER.findall(text)]
     return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
-    if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
-        numerals = sorted((field for field in fields if field not in _MONTHS), key=len)
-        fields = [*numerals[1:], *month_numbers, *numerals[:1]]
+    if named_months := [_MONTHS[field] for field in fields if field in _MONTHS]:
+        others = sorted((field for field in fields if field not in _MONTHS), key=len)
+        fields = [*others[1:], *named_months, *others[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
@@ -396,9 +396,9 @@ def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
     option_by_letter = dict(zip(LETTERS, options, strict=False))
     for reading, comment in readings(text):
-        remaining_text = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
-        labels = _labels(reading) | {option_by_letter.get(remaining_text)} - {None}
-        if labels and remaining_text in ("", *LETTERS):
+        without_labels = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
+        labels = _labels(reading) | {option_by_letter.get(without_labels)} - {None}
+        if labels and without_labels in ("", *LETTERS):
             is_single = len(labels) == 1 and _labels(comment) <= labels <= set(options)
             return labels.pop() if is_single else None
     return None
@@ -414,19 +414,19 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
     text = re.sub(_LEAD, "", _ALL.sub(", ".join(offered), text))
     if _LETTERS_ALONE.fullmatch(text):
         text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
-    letters, remark, item_start, end = set(), "", 0, 0
+    letters, remarks, item_start, end = set(), "", 0, 0
     while item_start is not None and (item_match := _ITEM.match(text, item_start)):
         letter, quoted, end = item_match[1], {*(item_match[2] or "")}, item_match.end()
         named_letters = quoted & {letter} if letter and quoted else quoted or {letter}
         if not named_letters:
             return None
         letters |= named_letters
-        remark += _REASON.split(item_match[3] or "", maxsplit=1)[0]
+        remarks += _REASON.split(item_match[3] or "", maxsplit=1)[0]
         joint_match = _JOINT.match(text, end)
         item_start = joint_match and joint_match.end()
-    tail = _REASON.split(text[end:], maxsplit=1)[0]
-    strays = {*"".join(_NAMED.findall(remark + tail))} - letters or letters - {*offered}
-    if strays or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
+    remarks += _REASON.split(text[end:], maxsplit=1)[0]
+    unlisted = {*"".join(_NAMED.findall(remarks))} - letters or letters - {*offered}
+    if unlisted or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
         return None
     return letters or None
 
@@ -436,19 +436,19 @@ def _lettered(text: str, options: list[str]) -> str:
     text = text.replace('"', "")
     word_matches = [*_WORD.finditer(text)]
     text_words = [word_match[0].lower() for word_match in word_matches]
-    option_words = [_WORD.findall(plain(option).lower()) for option in options]
-    lettered, place, copied_to = "", 0, 0
-    while place < len(word_matches):
+    words_by_option = [_WORD.findall(plain(option).lower()) for option in options]
+    lettered, word_at, copied_to = "", 0, 0
+    while word_at < len(word_matches):
         lengths = {
-            letter: len(letter_words)
-            for letter, letter_words in zip(LETTERS, option_words, strict=False)
-            if letter_words == text_words[place : place + len(letter_words)]
+            letter: len(words_of_one)
+            for letter, words_of_one in zip(LETTERS, words_by_option, strict=False)
+            if words_of_one == text_words[word_at : word_at + len(words_of_one)]
         }
         if length := max(lengths.values(), default=0):
             letters = "".join(letter for letter in lengths if lengths[letter] == length)
-            lettered += f'{text[copied_to : word_matches[place].start()]}"{letters}"'
-            copied_to = word_matches[place + length - 1].end()
-        place += length or 1
+            lettered += f'{text[copied_to : word_matches[word_at].start()]}"{letters}"'
+            copied_to = word_matches[word_at + length - 1].end()
+        word_at += length or 1
     return lettered + text[copied_to:]
 
 
@@ -479,8 +479,8 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
     new_words = [word for word in name_words if _stem(word) not in question_stems]
     new_words = Counter(new_words or name_words)
     golds = [gold_words for gold_words in names if gold_words != ["unanswerable"]]
-    words_by_gold = [Counter(name_words) & Counter(gold) | new_words for gold in golds]
-    return max(map(f1, words_by_gold, golds), default=0.0)
+    words_per_gold = [Counter(name_words) & Counter(gold) | new_words for gold in golds]
+    return max(map(f1, words_per_gold, golds), default=0.0)
 
 
 # --------------------------------------------------------------------- the verdicts
@@ -489,22 +489,22 @@ def extract_answers(response: str, several: bool = False) -> tuple[str, str, Ver
     published, published_span = extract_published(response)
     masked_text = mask(response)
     all_statements = statements(masked_text, _ECHO, several)
-    last_statement = all_statements[-1] if all_statements else None
-    flexible_span = last_statement and last_statement.span
-    flexible = flexible_span and response[slice(*flexible_span)]
+    last = all_statements[-1] if all_statements else None
+    flexible_span = last and last.span
+    flexible_text = flexible_span and response[slice(*flexible_span)]
     shown_span = flexible_span or published_span
-    if last_statement and last_statement.superseded:
+    if last and last.superseded:
         reason = "superseded"
     elif shown_span and masked_text[shown_span[0]] == response[shown_span[0]]:
         reason = "unreadable"  # and outside of the reasoning
     else:
-        in_box = response.rfind("\\boxed{") > response.rfind("}")
-        in_thought = mask(f"{response}.").endswith("\n")
-        reason = "cut_off" if in_box or in_thought else "no_answer"
-    both_answers = published or None, published_span, flexible, flexible_span
+        ends_in_box = response.rfind("\\boxed{") > response.rfind("}")
+        ends_in_thought = mask(f"{response}.").endswith("\n")
+        reason = "cut_off" if ends_in_box or ends_in_thought else "no_answer"
+    texts_and_spans = published or None, published_span, flexible_text, flexible_span
     scores = {"extracted": float(published != "")}
-    answer_text = flexible if last_statement and not last_statement.superseded else ""
-    return published, answer_text, Verdict(scores, reason, *both_answers, None, None)
+    to_read = flexible_text if last and not last.superseded else ""
+    return published, to_read, Verdict(scores, reason, *texts_and_spans, None, None)
 
 
 def _judge(verdict: Verdict, scores: dict, value: object, reference: object) -> Verdict:
@@ -532,12 +532,12 @@ def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
     published, statement_text, verdict = extract_answers(response)
-    published_words, golds = normalise(published), [*map(normalise, doc["golds"])]
-    published_f1 = max(f1(published_words, gold_words) for gold_words in golds)
+    published_words, split_golds = normalise(published), [*map(normalise, doc["golds"])]
+    published_f1 = max(f1(published_words, gold_words) for gold_words in split_golds)
     plain_golds = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
     flexible_name = read_name(plain(statement_text), plain_golds)
     flexible_f1 = name_f1(flexible_name or "", plain_golds, doc.get("question") or "")
-    scores = _scores(published_words in golds, flexible_f1, f1_score=published_f1)
+    scores = _scores(published_words in split_golds, flexible_f1, f1_score=published_f1)
     return _judge(verdict, scores, flexible_name, doc["golds"])
 
 
@@ -571,14 +571,14 @@ def explain_nli(doc: dict, response: str) -> Verdict:
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
     _, statement, verdict = extract_answers(response, several=True)
-    answer_text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
+    plain_text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
     bleu_scorer, rouge_scorer = _overlap_scorers()
     scores = {  # floating point may leave 1.0 by a hair
-        "bleu": min(bleu_scorer.sentence_score(answer_text, [gold]).score / 100, 1.0),
-        "rouge_l": float(rouge_scorer.score(gold, answer_text)["rougeL"].fmeasure),
-        "keywords": keyword_share(answer_text, doc["keywords"], doc["keywords_pos"]),
+        "bleu": min(bleu_scorer.sentence_score(plain_text, [gold]).score / 100, 1.0),
+        "rouge_l": float(rouge_scorer.score(gold, plain_text)["rougeL"].fmeasure),
+        "keywords": keyword_share(plain_text, doc["keywords"], doc["keywords_pos"]),
     }
-    return _judge(verdict, scores, answer_text or None, gold)
+    return _judge(verdict, scores, plain_text or None, gold)
 
 
 @cache
@@ -595,13 +595,13 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     # Marks become blanks, so that a keyword between blanks is within no other word.
     padded_text = re.sub(r"\W", " ", f" {text.casefold()} ")
     padded_keywords = [re.sub(r"\W", " ", f" {word.casefold()} ") for word in keywords]
-    placed_keywords = [*zip(padded_keywords, positions, strict=False)]
+    placed = [*zip(padded_keywords, positions, strict=False)]
     ends = [match.end() for match in re.finditer(r"[.!?]\s+", text.casefold())][:50]
     most = 0
     for sentence_end in [*ends, len(padded_text)]:
         halves = padded_text[: sentence_end + 1], padded_text[sentence_end:]
         for order in (halves, halves[::-1]):
-            most = max(most, sum(word in order[half] for word, half in placed_keywords))
+            most = max(most, sum(word in order[position] for word, position in placed))
     return most / len(keywords)
 
 
@@ -641,8 +641,8 @@ def _strings(is_right: Callable[[str], object], cells: list) -> list[str]:
 
 
 def _letters(cells: list) -> list[str]:
-    yes_or_no = _strings({"yes", "no"}.__contains__, cells)
-    return [x for x, answer in zip(LETTERS, yes_or_no, strict=False) if answer == "yes"]
+    answers = _strings({"yes", "no"}.__contains__, cells)
+    return [LETTERS[i] for i, answer in enumerate(answers[:4]) if answer == "yes"]
 
 
 # Columns that some files have, for prompts, breakdowns and logs.
@@ -698,21 +698,21 @@ def process_docs_generation(dataset: Dataset) -> Dataset:
 
 def _documents(dataset: Dataset, texts: str = "", **fields: tuple) -> Dataset:
     """Return documents with columns that are texts, in small letters, and other fields."""
-    file = (dataset.info.config_name or "rows").removesuffix("_timebench")
-    source = f"TimeBench ({file})"
-    fields = {x.lower(): (x, "\n".join, "a text") for x in texts.split()} | fields
+    stem = (dataset.info.config_name or "rows").removesuffix("_timebench")
+    source = f"TimeBench ({stem})"
+    fields = {key.lower(): (key, "\n".join, "a text") for key in texts.split()} | fields
     documents = [*map(partial(_document, fields, source), dataset, range(len(dataset)))]
     if not documents:
         raise ValueError(f"{source}: there are no rows; give a split with some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
-    files = [FILES[file]] if file in FILES else [*FILES.values()]
+    known = [FILES[stem]] if stem in FILES else [*FILES.values()]
     message = f"{source}: {row_count} rows, fingerprint {checksum}"
-    if is_fresh or (row_count, checksum) in files:
+    if is_fresh or (row_count, checksum) in known:
         _log(logging.INFO, message)
     else:
-        expected = "{} rows, {}".format(*files[0]) if file in FILES else "other files"
-        message = f"{message}; the benchmark has {expected}"
+        known_text = "{} rows, {}".format(*known[0]) if stem in FILES else "other files"
+        message = f"{message}; the benchmark has {known_text}"
         _log(logging.WARNING, f"{message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 

@@ -72,8 +72,8 @@ def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tu
     fields, object_span = next(_objects(response, _DECODER), ({}, (0, 0)))
     fields = {key: value for key, value in fields.items() if key != "explanation"}
     if is_semantic:
-        answer = fields.get("answer")
-        fields = {} if answer is None else {"answer": str(answer)}
+        answer_field = fields.get("answer")
+        fields = {} if answer_field is None else {"answer": str(answer_field)}
     return (fields, object_span) if fields else (None, None)
 
 
@@ -191,30 +191,30 @@ def mask(response: str) -> str:
 def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
     """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
     lower_text = text.translate(_QUIET).lower()  # of the same length
-    cue_patterns = [regex for literal, regex in _CUES.items() if literal in lower_text]
-    cues = [cue for regex in cue_patterns for cue in re.finditer(regex, lower_text)]
+    regexes = [_CUES[needed_text] for needed_text in _CUES if needed_text in lower_text]
+    cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    answers = []
+    found = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
         if text_start > prompt_start or _is_rejected(lower_text, cue):
             continue
         if several and cue.lastgroup == "cue":
-            longest_end = text_end + LONGEST + 100
-            text_end = _MORE_LINES.match(lower_text, text_end, longest_end).end()
+            end_limit = text_end + LONGEST + 100
+            text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
         if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
+            found.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", answer_match.span(1)))
-    search_range = (answers[0].span[1] if answers else prompt_start, prompt_start)
-    retracts = any(lower_text.find(word, *search_range) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, *search_range) if retracts else ()
+        found.append(Statement("line", answer_match.span(1)))
+    behind_first = (found[0].span[1] if found else prompt_start, prompt_start)
+    may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
+    retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
     retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in found]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -255,15 +255,15 @@ def is_hedged(text: str, comment: str = "") -> bool:
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text, and of its months by name; "24hr" is none."""
     text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
-    numerals = [word.replace(",", "").lstrip("0") for word in _NUMBER.findall(text)]
+    numerals = [number.replace(",", "").lstrip("0") for number in _NUMBER.findall(text)]
     return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
 
 
 def read_day(fields: list[str]) -> date | None:
     """Return the day of year, month, day, or with a month's name of any three fields."""
-    if month_numbers := [_MONTHS[field] for field in fields if field in _MONTHS]:
-        numerals = sorted((field for field in fields if field not in _MONTHS), key=len)
-        fields = [*numerals[1:], *month_numbers, *numerals[:1]]
+    if named_months := [_MONTHS[field] for field in fields if field in _MONTHS]:
+        others = sorted((field for field in fields if field not in _MONTHS), key=len)
+        fields = [*others[1:], *named_months, *others[:1]]
     with suppress(ValueError, OverflowError):  # not three, no number, or no such day
         year, month, day = fields
         if len(year) == 4 and len(day) < 3:
@@ -346,8 +346,8 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | Non
     if not candidates:
         return None
     fields, span = candidates[-1]  # up to its closing brace, nothing takes it back
-    brace_position = max(span[1] - 1, text.find("}", span[1] - 1))
-    retraction = _TAKEN_BACK.search(text[brace_position:].translate(_QUIET).lower())
+    closing_brace_at = max(span[1] - 1, text.find("}", span[1] - 1))
+    retraction = _TAKEN_BACK.search(text[closing_brace_at:].translate(_QUIET).lower())
     return Extracted({} if retraction else fields, span)
 
 
@@ -380,7 +380,7 @@ def _unit(word: str) -> int | str:
     """Return the seconds of a unit, be it cut, or its name; of others the singular."""
     word = word.lower().rstrip("s") or "s"
     word = word.translate(_LETTERS) if len(word) == 1 else word
-    return next((UNITS[unit] for unit in UNITS if unit.startswith(word)), word)
+    return next((UNITS[name] for name in UNITS if name.startswith(word)), word)
 
 
 class Field:
@@ -390,10 +390,10 @@ class Field:
         self.keys, self.question = [key.lower()], question.lower()
         if f'"{PROMPTED_KEYS.get(key)}"' in question:
             self.keys.append(PROMPTED_KEYS[key])
-        units, asked_units = {*UNITS.values()}, _ASKED_UNIT.findall(self.question)
-        self.units = {*map(_unit, [key] if _unit(key) in units else asked_units)}
+        known, asked_units = {*UNITS.values()}, _ASKED_UNIT.findall(self.question)
+        self.units = {*map(_unit, [key] if _unit(key) in known else asked_units)}
         # What another key than the asked one may not be.
-        self.others = {"explanation"} | (units & self.units and units - self.units)
+        self.others = {"explanation"} | (known & self.units and known - self.units)
         self.is_list = isinstance(label, list)
         self.has_seconds = str(label).count(":") != 1
         label_items = [str(item) for item in (label if self.is_list else [label])]
@@ -405,8 +405,8 @@ class Field:
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
-        first_word, _, unit_word = text.partition(" ")
-        text = f"{_COUNTS.get(first_word, first_word)} {unit_word}".strip()
+        first_word, _, rest = text.partition(" ")
+        text = f"{_COUNTS.get(first_word, first_word)} {rest}".strip()
         if "day" in self.keys:
             text = DAY_OFFSETS.get(text.replace("_", " "), text)
         match = _NUMBER_AND_UNIT.fullmatch(text)
@@ -427,8 +427,8 @@ class Field:
             return read_day(fields)
         first, second, year = fields
         days = [read_day([year, first, second]), read_day([year, second, first])]
-        if orders := _ORDER.findall(self.question):  # the last one is what is asked
-            return days[not orders[-1]] or days[bool(orders[-1])]
+        if prompt_orders := _ORDER.findall(self.question):  # the last one counts
+            return days[not prompt_orders[-1]] or days[bool(prompt_orders[-1])]
         return (days[0] or days[1]) if None in days or days[0] == days[1] else None
 
     def clock(self, text: str) -> time | None:
@@ -564,42 +564,42 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
             "\n" * len(line) if line.strip() in task_lines else line for line in lines
         )
     card_dict, published_span = extract_published(response, is_semantic)
-    flexible_answer, flexible_value = read_flexible(text, reference.fields)
+    flexible_answer, flexible_values = read_flexible(text, reference.fields)
     scores = {
         "accuracy": float(card_dict == reference.label),
-        "accuracy_flexible": float(flexible_value == reference.value),
+        "accuracy_flexible": float(flexible_values == reference.value),
         "extracted": float(card_dict is not None),
     }
     if reference.size is not None:
         scores["smape"] = 100.0  # the largest, for no readable answer
-        if flexible_value:  # then it has a size as well
-            answer_size = size(flexible_value, reference.fields)
+        if flexible_values:  # then it has a size as well
+            answer_size = size(flexible_values, reference.fields)
             norm = abs(answer_size) + abs(reference.size) or 1
             scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / norm)
     published = card_dict and str(card_dict["answer"] if is_semantic else card_dict)
     flexible_span = flexible_answer and flexible_answer.span
-    flexible = flexible_span and response[slice(*flexible_span)]
-    both_answers = published, published_span, flexible, flexible_span
-    verdict = Verdict(scores, "", *both_answers, flexible_value, reference.value)
+    flexible_text = flexible_span and response[slice(*flexible_span)]
+    texts_and_spans = published, published_span, flexible_text, flexible_span
+    verdict = Verdict(scores, "", *texts_and_spans, flexible_values, reference.value)
     is_taken_back = bool(flexible_answer and not flexible_answer.fields)
     return verdict._replace(reason=_reason(verdict, is_taken_back, response, text))
 
 
 def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
     """Return the word of REASONS for a verdict; `text` is the masked response."""
-    is_exact, is_right, *_ = verdict.scores.values()
-    if is_right:
-        return "right" if is_exact else "flexible_only"
-    if is_exact and (verdict.value or is_taken_back):
+    is_published_right, is_flexible_right, *_ = verdict.scores.values()
+    if is_flexible_right:
+        return "right" if is_published_right else "flexible_only"
+    if is_published_right and (verdict.value or is_taken_back):
         return "superseded"
     if verdict.value:
         return "other_value"
     shown_span = verdict.flexible_span or verdict.published_span
     if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
         return "unreadable"
-    in_object = text.rfind("{") > text.rfind("}")
-    in_thought = mask(f"{response}.").endswith("\n")
-    return "cut_off" if in_object or in_thought else "no_answer"
+    ends_in_object = text.rfind("{") > text.rfind("}")
+    ends_in_thought = mask(f"{response}.").endswith("\n")
+    return "cut_off" if ends_in_object or ends_in_thought else "no_answer"
 
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
@@ -655,8 +655,8 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
-    documents = [{x: row[x] for x in columns if x in row} for row in dataset]
+    kept = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
+    documents = [{key: row[key] for key in kept if key in row} for row in dataset]
     for row_number, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
@@ -664,13 +664,13 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
             fault = f"row {row_number}, column {error}; fix the row"
             raise ValueError(f"{source}, {fault}") from None
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
-    files = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
+    known = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
     log_message = f"{source}: {row_count} rows, fingerprint {checksum}"
-    if is_fresh or {(row_count, checksum), (row_count, None)} & {*files}:
+    if is_fresh or {(row_count, checksum), (row_count, None)} & {*known}:
         _log(logging.INFO, log_message)
     else:
-        file_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
-        log_message = f"{log_message}; the benchmark has {' or '.join(file_texts)}"
+        known_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in known)
+        log_message = f"{log_message}; the benchmark has {' or '.join(known_texts)}"
         _log(logging.WARNING, f"{log_message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
@@ -728,6 +728,6 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     if not (match := _INSTRUCTION.match(prompt)):
         return prompt, ""
     instruction = match[1].partition(question.strip())[0]
-    begin, stop = match.start(1), match.start(1) + len(instruction)
-    prompt_left = f"{prompt[:begin].strip()}\n\n{prompt[stop:].strip()}".strip()
+    cut_start, cut_end = match.start(1), match.start(1) + len(instruction)
+    prompt_left = f"{prompt[:cut_start].strip()}\n\n{prompt[cut_end:].strip()}".strip()
     return prompt_left, instruction.strip()
