@@ -179,7 +179,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    found = []
+    answers = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
         if text_start > prompt_start or _is_rejected(lower_text, cue):
@@ -188,17 +188,17 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             end_limit = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
         if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            found.append(Statement(cue.lastgroup, answer_match.span(1)))
+            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        found.append(Statement("line", answer_match.span(1)))
-    behind_first = (found[0].span[1] if found else prompt_start, prompt_start)
+        answers.append(Statement("line", answer_match.span(1)))
+    behind_first = (answers[0].span[1] if answers else prompt_start, prompt_start)
     may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
     retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
     retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in found]
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:

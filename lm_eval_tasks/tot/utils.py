@@ -195,7 +195,7 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
     cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
     cues.sort(key=re.Match.start)
     prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    found = []
+    answers = []
     for cue in cues:
         text_start, text_end = cue.span(cue.lastgroup)
         if text_start > prompt_start or _is_rejected(lower_text, cue):
@@ -204,17 +204,17 @@ def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Sta
             end_limit = text_end + LONGEST + 100
             text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
         if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            found.append(Statement(cue.lastgroup, answer_match.span(1)))
+            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
     line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
     is_only_line = line and not re.search(r"\w", text[line.end() :])
     answer_match = is_only_line and _WORDS.match(text, *line.span())
     if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        found.append(Statement("line", answer_match.span(1)))
-    behind_first = (found[0].span[1] if found else prompt_start, prompt_start)
+        answers.append(Statement("line", answer_match.span(1)))
+    behind_first = (answers[0].span[1] if answers else prompt_start, prompt_start)
     may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
     retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
     retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in found]
+    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
 
 
 def _is_rejected(lower_text: str, cue: re.Match) -> bool:
@@ -390,10 +390,10 @@ class Field:
         self.keys, self.question = [key.lower()], question.lower()
         if f'"{PROMPTED_KEYS.get(key)}"' in question:
             self.keys.append(PROMPTED_KEYS[key])
-        known, asked_units = {*UNITS.values()}, _ASKED_UNIT.findall(self.question)
-        self.units = {*map(_unit, [key] if _unit(key) in known else asked_units)}
+        units, asked_units = {*UNITS.values()}, _ASKED_UNIT.findall(self.question)
+        self.units = {*map(_unit, [key] if _unit(key) in units else asked_units)}
         # What another key than the asked one may not be.
-        self.others = {"explanation"} | (known & self.units and known - self.units)
+        self.others = {"explanation"} | (units & self.units and units - self.units)
         self.is_list = isinstance(label, list)
         self.has_seconds = str(label).count(":") != 1
         label_items = [str(item) for item in (label if self.is_list else [label])]
@@ -655,8 +655,8 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
     is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    kept = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
-    documents = [{key: row[key] for key in kept if key in row} for row in dataset]
+    columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
+    documents = [{key: row[key] for key in columns if key in row} for row in dataset]
     for row_number, document in enumerate(documents):
         try:
             _prepare(document, is_semantic, is_separate)
@@ -664,13 +664,13 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
             fault = f"row {row_number}, column {error}; fix the row"
             raise ValueError(f"{source}, {fault}") from None
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
-    known = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
+    files = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
     log_message = f"{source}: {row_count} rows, fingerprint {checksum}"
-    if is_fresh or {(row_count, checksum), (row_count, None)} & {*known}:
+    if is_fresh or {(row_count, checksum), (row_count, None)} & {*files}:
         _log(logging.INFO, log_message)
     else:
-        known_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in known)
-        log_message = f"{log_message}; the benchmark has {' or '.join(known_texts)}"
+        file_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
+        log_message = f"{log_message}; the benchmark has {' or '.join(file_texts)}"
         _log(logging.WARNING, f"{log_message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
