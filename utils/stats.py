@@ -132,11 +132,11 @@ def estimate_score(
     scale: tuple[float, float] = SCORES,
 ) -> Estimate:
     """Return the mean of scores with Wilson's interval, or of DIFFERENCES with Student's."""
-    sizes, sums = cluster_totals(values, clusters)
-    clustered = spread(sizes, sums, scale)
+    sizes, cluster_sums = cluster_totals(values, clusters)
+    clustered = spread(sizes, cluster_sums, scale)
     independent = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
     if scale == SCORES:
-        (low, high), p_value = wilson_interval(sizes, sums), None
+        (low, high), p_value = wilson_interval(sizes, cluster_sums), None
     else:
         half_width = clustered.quantile * clustered.error
         ends = clustered.mean - half_width, clustered.mean + half_width

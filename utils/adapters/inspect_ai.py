@@ -69,18 +69,18 @@ def by_type() -> Metric:
 
     def figures(scores: list[SampleScore]) -> dict[str, float]:
         type_names = dict.fromkeys(sample.sample_metadata["type"] for sample in scores)
-        figure_by_name = {}
+        figure_by_type_and_name = {}
         for type_name in filter(None, type_names):
             type_scores = [
                 sample_score
                 for sample_score in scores
                 if sample_score.sample_metadata["type"] == type_name
             ]
-            figure_by_name[type_name] = mean_of(type_scores)
-            figure_by_name[f"{type_name} stderr"] = CLUSTERED(type_scores)
+            figure_by_type_and_name[type_name] = mean_of(type_scores)
+            figure_by_type_and_name[f"{type_name} stderr"] = CLUSTERED(type_scores)
             for end_name, end_value in interval_of(type_scores).items():
-                figure_by_name[f"{type_name} {end_name}"] = end_value
-        return figure_by_name
+                figure_by_type_and_name[f"{type_name} {end_name}"] = end_value
+        return figure_by_type_and_name
 
     return figures
 

@@ -118,8 +118,8 @@ def make(
         data_file_names = {f"data/{source.file}" for source in sources}
         manifest.begin(data_file_names | content_by_file.keys())
         for source_number, source in enumerate(sources, 1):
-            data_summary = _add_data(manifest, source, allow_partial)
-            say(f"[{source_number}/{len(sources)}] {source.file}: {data_summary}")
+            file_summary = _add_data(manifest, source, allow_partial)
+            say(f"[{source_number}/{len(sources)}] {source.file}: {file_summary}")
         for file_name, file_bytes in content_by_file.items():
             manifest.write(file_name, [file_bytes])
         # Without what killed runs alone would have written.

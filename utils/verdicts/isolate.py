@@ -141,8 +141,8 @@ def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
         os._exit(_OUT_OF_MEMORY)
     except Exception as error:  # what nobody foresaw is a fault of this work alone
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(frame.filename).parent.name}/{Path(frame.filename).name}"
-        fault = f"cannot be judged ({error!r:.200}; {place}, line {frame.lineno})"
+        error_file = f"{Path(frame.filename).parent.name}/{Path(frame.filename).name}"
+        fault = f"cannot be judged ({error!r:.200}; {error_file}, line {frame.lineno})"
         reply_json = json.dumps({"failure": fault})
     writer.send_bytes(reply_json.encode())
 

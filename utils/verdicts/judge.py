@@ -254,9 +254,9 @@ def sum_f1(gold_counts: Counter[str]) -> Counter[str]:
         for word in word_set:
             gold_indices_by_word[word].append(gold_index)
     for gold, word_set in zip(golds, word_sets):
-        shared_word_counts = np.zeros(len(golds))
+        shared_counts_by_gold = np.zeros(len(golds))
         for word in word_set:
-            shared_word_counts[gold_indices_by_word[word]] += 1
-        f1_scores = 2 * shared_word_counts / np.maximum(len(word_set) + set_sizes, 1)
+            shared_counts_by_gold[gold_indices_by_word[word]] += 1
+        f1_scores = 2 * shared_counts_by_gold / np.maximum(len(word_set) + set_sizes, 1)
         f1_sums[gold] = f1_scores @ weights
     return f1_sums

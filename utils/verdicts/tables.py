@@ -154,15 +154,17 @@ def _rules(include_path: Path) -> str:
 def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
     """Raise ToolError where the place for a table is something else's."""
     table = read_table(place, source)
-    maker = table and table.head["source"]
+    old_path = table and table.head["source"]
     if owner != source:
         fault = f"is of {owner.path} and of {source.path}; name another --output"
     elif place.exists() and table is None:
         fix = "move it elsewhere, or name another --output"
         fault = f"is there, and is not a table of score; {fix}"
-    elif table and maker != os.path.realpath(source.path) and table.head["key"] != key:
+    elif (
+        table and old_path != os.path.realpath(source.path) and table.head["key"] != key
+    ):
         fix = f"name another --output for {source.path}, or delete it"
-        fault = f"was made of {maker}; {fix}"
+        fault = f"was made of {old_path}; {fix}"
     else:
         return
     raise ToolError(f"{place}: {fault}")

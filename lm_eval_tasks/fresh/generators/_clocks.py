@@ -493,7 +493,7 @@ def nested_days(rng: random.Random, level: int) -> a.Problem:
 def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
     """The weekdays that it can be at the end of a journey from an uncertain time on."""
     unit_seconds = 3600 if level < 3 else 60
-    durations = [
+    leg_seconds = [
         unit_seconds * rng.randrange(3600 // unit_seconds, 90_000 // unit_seconds)
         for _ in range(level)
     ]
@@ -501,7 +501,7 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
         (("before noon", 0), ("at noon or later", a.DAY // 2))
     )
     start_weekday = rng.randrange(7)
-    earliest_end = earliest_start + sum(durations)
+    earliest_end = earliest_start + sum(leg_seconds)
     latest_end = earliest_end + a.DAY // 2 - 1  # the last second of that half
     end_weekdays = [
         a.WEEKDAYS[(start_weekday + days_later) % 7]
@@ -511,7 +511,7 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
         "possible_weekdays",
         {"unordered_list": end_weekdays},
         weekday=a.WEEKDAYS[start_weekday],
-        facts=a.by_turns(durations, "sails for", "lies at anchor for"),
+        facts=a.by_turns(leg_seconds, "sails for", "lies at anchor for"),
         half=half_day_text,
         place=a.places(rng, 1)[0],
     )

@@ -113,10 +113,10 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
         return None
     all_event_count = 1 + len(linked_numbers) + len(decoys_linked_numbers)
     main_event, *other_events = _draw_events(rng, kind_name, tense, all_event_count)
-    dated_events = [(main_event, *premise), (main_event, *claim)]
+    premise_and_claim_events = [(main_event, *premise), (main_event, *claim)]
     if step_count:
-        dated_events[0] = (other_events[0], kind.at, event_times[0])
-    *sentences, hypothesis = _tell_times(rng, kind_name, dated_events)
+        premise_and_claim_events[0] = (other_events[0], kind.at, event_times[0])
+    *sentences, hypothesis = _tell_times(rng, kind_name, premise_and_claim_events)
     sentences += _tell_steps(rng, other_events, linked_numbers, span_texts)
     decoys = other_events[len(linked_numbers) :]
     linked_events = [
