@@ -219,8 +219,8 @@ def _messages(table: Table) -> Iterator[str]:
     path, refusals = table.source.path, table.head["refused"]
     for line_number, fault in refusals["lines"]:
         yield f"{path}, line {line_number}: {fault}"
-    refused_count = sum(line_count for *_, line_count in refusals["tasks"])
-    if unnamed_count := refused_count - len(refusals["lines"]):
+    refused_line_count = sum(line_count for *_, line_count in refusals["tasks"])
+    if unnamed_count := refused_line_count - len(refusals["lines"]):
         lines_were = "line was" if unnamed_count == 1 else "lines were"
         yield f"{path}: {unnamed_count} more {lines_were} refused"
     if end_fault := table.head["end"]:
