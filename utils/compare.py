@@ -32,7 +32,7 @@ from operator import itemgetter
 from . import stats
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
-from .core.families import Group, benchmarks, configuration, scorer
+from .core.families import Group, benchmarks, scorer, title_of
 from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
 from .score.health import faults
 from .score.rows import RULES, headline_scores
@@ -135,7 +135,7 @@ def _scopes(
     """Return the benchmarks that tasks belong to, with titles that say what is compared."""
     scopes = []
     for benchmark in benchmarks([*documents_by_task]):
-        title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
+        title = title_of(benchmark.name)
         tasks = tuple(filter(documents_by_task.get, benchmark.tasks))
         if len(tasks) < len(benchmark.tasks):
             title = f"{len(tasks)} of {len(benchmark.tasks)} tasks of {title}"

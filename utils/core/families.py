@@ -68,6 +68,11 @@ def configuration(name: str) -> dict:
     return task_files()[name].config
 
 
+def title_of(name: str) -> str:
+    """Return what the YAML file of a benchmark calls it, else its name."""
+    return configuration(name)["metadata"].get("title", name)
+
+
 def all_tasks() -> list[str]:
     """Return the names of all tasks of the pack, sorted."""
     return sorted(name for name in task_files() if "group" not in configuration(name))

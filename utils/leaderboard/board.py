@@ -11,7 +11,7 @@ from operator import itemgetter
 from statistics import fmean
 from typing import NamedTuple
 
-from ..core.families import Group, configuration, scorer
+from ..core.families import Group, scorer, title_of
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.figures import Document
@@ -96,12 +96,6 @@ def _joined(earlier: dict | None, task_check: dict) -> dict:
     return joined
 
 
-def title(benchmark_name: str) -> str:
-    """Return what the YAML file of a benchmark calls it."""
-    metadata = configuration(benchmark_name)["metadata"]
-    return metadata.get("title", benchmark_name.replace("_", " "))
-
-
 def _by_task(remarks: list[tuple[str, str]], tasks: Collection) -> Iterator[str]:
     """Yield each remark of (remark, task) once, with its tasks unless it has all."""
     tasks_by_remark: dict[str, list[str]] = defaultdict(list)
@@ -169,7 +163,7 @@ def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
     for entrant in entrants:
         reasons = [
-            f"{title(benchmark_name)}: {'; '.join(standing.reasons)}"
+            f"{title_of(benchmark_name).replace('_', ' ')}: {'; '.join(standing.reasons)}"
             for benchmark_name, standing in entrant.standings.items()
             if standing.reasons and standing.status == entrant.status
         ]

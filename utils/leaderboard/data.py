@@ -20,7 +20,7 @@ from ..core import families
 from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
-from ..core.families import Group, configuration, scorer
+from ..core.families import Group, configuration, scorer, title_of
 from ..score.cite import citations
 from ..score.health import silent_ends
 from ..score.rows import RULES, headline_scores, rows as score_rows
@@ -29,7 +29,7 @@ from ..verdicts.checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.judge import INVALID
 from ..verdicts.recall import recall, recall_sentence
 from ..verdicts.tables import Failure
-from .board import Entrant, add_remarks, standing, title
+from .board import Entrant, add_remarks, standing
 
 
 PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
@@ -240,7 +240,7 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     tasks, figures = first_entrant.answered(benchmark), first_entrant.figures
     return {
         "name": name,
-        "title": title(name),
+        "title": title_of(name).replace("_", " "),
         "tasks": tasks,
         "of": len(benchmark.tasks),
         "by_size": benchmark.by_size,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lm_eval_tasks import VERSION
 
-from ..core.families import FOLDER, benchmarks, configuration, scorer
+from ..core.families import FOLDER, benchmarks, scorer, title_of
 from ..core.tables import percent
 from ..verdicts.answers import sha256
 from ..verdicts.figures import rows_remark
@@ -39,7 +39,7 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         title_remarks = [rows_remark([model.tasks[task] for task in tasks], row["n"])]
         if len(tasks) < len(benchmark.tasks):
             title_remarks.insert(0, ", ".join(tasks))
-        title = configuration(benchmark.name)["metadata"].get("title", benchmark.name)
+        title = title_of(benchmark.name)
         if remarks_text := "; ".join(filter(None, title_remarks)):
             title += f" ({remarks_text})"
         cut_off_share_text = f"{percent(row['cut_off'] / row['answers'])} %"
