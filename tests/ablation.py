@@ -8,14 +8,17 @@ wrong ones that get more credit without it, hostile ones too: right values of th
 documents in forms that commit to none, and repeated prompts of ToT arithmetic.
 """
 
+import importlib.util
 import json
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from tests.conftest import PACK, ROOT
+from tests.conftest import PACK
 from tests.corpus import FAMILIES, read_jsonl, spellings
 from tests.mutants import MUTANTS
 from utils.core.families import scorer
@@ -48,8 +51,9 @@ Answer = tuple[str, dict, str, float | None]
 def answers(shared: Path) -> Iterator[Answer]:
     """Yield all answers at hand, and the hostile ones."""
     for path in sorted(shared.glob("responses*/*.jsonl")):
+        task = "tot_semantic" if "semantic" in path.stem else "tot_arithmetic"
         for row in read_jsonl(path):
-            yield "tot_arithmetic", row, row["response"], None
+            yield task, row, row["response"], None
     for family in FAMILIES:
         for row, document in spellings(family, shared):
             yield row["task"], document, row["response"], row["flexible"]
@@ -88,20 +92,31 @@ def gold(task: str, document: dict) -> tuple[str, str]:
 
 
 def modules_without(sentence: str) -> dict[str, ModuleType]:
-    """Return the families' modules without a sentence; of "" all, as they are."""
-    modules = {}
-    for family in FAMILIES:
-        path = PACK / family / "utils.py"
-        code = without = path.read_text(encoding="utf-8")
-        for mutant in MUTANTS if sentence else ():
-            if mutant.sentence == sentence and path in mutant.files(ROOT):
-                without = without.replace(mutant.old, mutant.new)
-        if without != code or not sentence:
-            modules[family] = module = ModuleType(f"{family}_without")
-            module.__file__ = str(path)
-            sys.modules[module.__name__] = module
-            exec(compile(without, str(path), "exec"), vars(module))
-    return modules
+    """Return the modules of the families that a sentence changes, without it; of "" all."""
+    with tempfile.TemporaryDirectory() as folder:
+        pack = Path(folder, PACK.name)
+        shutil.copytree(PACK, pack, ignore=shutil.ignore_patterns("__pycache__"))
+        changed_paths = set()
+        for mutant in MUTANTS:
+            if mutant.sentence == sentence != "":
+                for path in mutant.files(pack.parent):
+                    text = path.read_text(encoding="utf-8")
+                    path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+                    changed_paths.add(path)
+        paths = {family: pack / family / "utils.py" for family in FAMILIES}
+        return {
+            family: _load(f"{family}_without", path)
+            for family, path in paths.items()
+            if not sentence or {path, pack / "answer.py"} & changed_paths
+        }
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    """Return a module of a file; a module of this name is replaced."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def flexible_scores(modules: dict, sample: list[Answer]) -> list[float | None]:

@@ -7,11 +7,8 @@ or two), `response`, `published` (`accuracy`, or TimeBench's `score`), `flexible
 metrics by their names where they matter (null: the answer has none), and `why`.
 """
 
-import re
-
 import pytest
 
-from tests.conftest import PACK
 from tests.corpus import FAMILIES, cases, documents, headlines, spellings
 
 
@@ -48,9 +45,3 @@ def test_answers_as_models_spell_them_get_their_score_and_none_gets_more(
         assert score <= answer["flexible"], answer
         right += score == answer["flexible"]
     assert right / len(answers) >= LEAST_SHARE
-
-
-def test_the_answer_statement_is_read_by_the_same_code_in_each_family():
-    block = re.compile(r"# -+ the answer statement .*?(?=\n# --)", re.DOTALL)
-    codes = [(PACK / family / "utils.py").read_text() for family in FAMILIES]
-    assert len({match[0] for match in map(block.search, codes) if match}) == 1

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import logging
 import re
 import string
-import unicodedata
 from collections import Counter
 from contextlib import suppress
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,9 +19,16 @@ from dateutil import parser as dateutil_parser
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from datasets import Dataset
+
+# What the families share stands beside their folders, whatever pack is installed.
+_SPEC = importlib.util.spec_from_file_location(
+    "temporal_answer", Path(__file__).parents[1] / "answer.py"
+)
+answer = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(answer)
 
 _log = lru_cache(logging.getLogger("lm_eval.tasks.timebench").log)  # once a run
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
@@ -105,8 +112,12 @@ def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
 def parse_month(text: str) -> datetime | None:
     """Return the datetime, its day set to 1 (card), of a text with a year and a month."""
     if match := _PLAIN_MONTH.fullmatch(text):
-        return _DEFAULTS[0].replace(int(match[2]), int(_MONTHS[match[1].lower()]))
-    if len(text) > LONGEST or not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
+        return _DEFAULTS[0].replace(
+            int(match[2]), int(answer.MONTH_NUMBERS[match[1].lower()])
+        )
+    if len(text) > answer.LONGEST or not _KNOWN_WORDS.issuperset(
+        _SMALL_WORD.findall(text)
+    ):
         return None  # dateutil takes quadratic time
     with suppress(Exception):  # of hostile text dateutil raises anything
         dates = [_PARSER.parse(text, default=default, **_ZONE) for default in _DEFAULTS]
@@ -125,188 +136,6 @@ def read_published_label(text: str, options: list[str]) -> str | None:
     return labels.pop() if len(labels) == 1 else None
 
 
-# ------------------------------------------- the answer statement (equal in each family)
-LONGEST = 2_000  # characters of a statement; what is longer is not read
-_NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
-_THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
-_THOUGHT = re.compile(
-    rf"[<\[\u25c1](?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
-    rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
-)
-_FINAL = re.compile(r"(?:<\|channel\|>|assistant)final(?:<\|message\|>)?")  # gpt-oss
-_TEXT = (  # on the line of its cue or, without a word there, on the next that has one
-    r"(?=(?:(?:[^\w\n]{0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
-    rf"(?P<cue>[^\n]{{0,{2 * LONGEST}}}))"
-)
-_INSIDE = "[^{}]*"
-for _ in range(3):  # braces within a box
-    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
-_CUES = {  # by what stands in each; its text is the group that is named like its kind
-    "the ": (
-        r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
-        rf"(?:is/are|is|are)\b *:?{_TEXT}"
-    ),
-    "answer": rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    "correct": rf"correct +options? *:{_TEXT}",
-    "<answer>": r"<answer>\s*(?P<tag>[^<\n]*)",
-    '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
-    "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
-}
-_START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
-_WORDS = re.compile(r"(?s)(?=[\W_]*[^\W_])\s*(\S(?:.*\S)?)")  # linear in blanks
-_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")  # up to an empty one
-_REJECTED = re.compile(
-    r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
-    r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
-)
-_DOUBTED = re.compile(r"(?i)\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$")
-_TAKEN_BACK = re.compile(  # behind a statement, in small letters
-    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
-    r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
-)
-_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
-_PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
-_QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
-_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
-_MARKUP = {  # and what stands for it, in the order in which it goes
-    "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
-    r"\\colon\b\s*": ":",
-    r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)": " ",
-    r"(?i)\\+(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)\b": "",
-    r"\\+(?:(?:text)?color\s*\{\w*\}|(?:text|math)[a-z]*|[()\[\]]|(?=[&$%_]))|[{}$]": "",
-    rf"(?i)</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>": "",
-    r"<([^<>\n]{1,80})>": r"\1",
-    r"`+|(?<!\d)\*\*+|\*\*+(?!\d)": "",
-    r"[^\S\n]+": " ",
-}
-_NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
-_ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
-_LEAD = r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
-_WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
-_REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
-    rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
-)
-_COMMENT = re.compile(
-    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}|\Z"
-)
-_HEDGE = re.compile(
-    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
-    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
-)
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August"]
-MONTHS += ["September", "October", "November", "December"]
-_MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
-_CUT_MONTH = "|".join(name[:3] for name in MONTHS)
-_NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
-_IDLE = re.compile(  # what says nothing beside a date, weekdays too
-    r"(?<=\d)(?:st|nd|rd|th|t)\b|\b(?:at|in|on|of|the|month|year|hrs|gmt|utc|a\.?d|ce"
-    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?)\b"
-)
-_FIELD = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
-
-
-class Statement(NamedTuple):
-    """Where a response says its answer."""
-
-    kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
-    span: tuple[int, int]  # of its text in the response
-    superseded: bool = False  # taken back, or contradicted, by what stands behind it
-
-
-def mask(response: str) -> str:
-    """Return a text of equal length with newlines for reasoning."""
-    text = _FINAL.split(response)[-1] if "final" in response else response
-    lower_text = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
-    if any(tag in lower_text for tag in ("think", "reasoning", "<|channel|>")):
-        text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
-        text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
-    return text.rjust(len(response), "\n")
-
-
-def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
-    lower_text = text.translate(_QUIET).lower()  # of the same length
-    regexes = [_CUES[needed_text] for needed_text in _CUES if needed_text in lower_text]
-    cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
-    cues.sort(key=re.Match.start)
-    prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    answers = []
-    for cue in cues:
-        text_start, text_end = cue.span(cue.lastgroup)
-        if text_start > prompt_start or _is_rejected(lower_text, cue):
-            continue
-        if several and cue.lastgroup == "cue":
-            end_limit = text_end + LONGEST + 100
-            text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
-        if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
-    line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
-    is_only_line = line and not re.search(r"\w", text[line.end() :])
-    answer_match = is_only_line and _WORDS.match(text, *line.span())
-    if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", answer_match.span(1)))
-    behind_first = (answers[0].span[1] if answers else prompt_start, prompt_start)
-    may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
-    retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
-
-
-def _is_rejected(lower_text: str, cue: re.Match) -> bool:
-    """Tell whether what stands before a cue keeps it from pointing to an answer."""
-    text_before = lower_text[max(0, cue.start() - 200) : cue.start()]
-    if cue[0][0] == "a":  # "Answer:"
-        return not _START.search(text_before)
-    rejecting_pattern = _DOUBTED if cue.lastgroup == "box" else _REJECTED
-    return cue[0][-1] != ":" and bool(rejecting_pattern.search(text_before))
-
-
-def plain(text: str, ends: bool = False) -> str:
-    """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
-    text = text.translate(_PLAIN) if len(text) <= LONGEST else ""
-    for pattern, replacement in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
-        text = re.sub(pattern, replacement, text)
-    text = unicodedata.normalize("NFKC", text)
-    return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
-
-
-def readings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    leadless = re.sub(_LEAD, "", text)
-    main_end = _COMMENT.search(leadless, 1).start()
-    main_text, comment = leadless[:main_end].rstrip(_ENDS + "."), leadless[main_end:]
-    for reading, reading_comment in ((text, ""), (leadless, ""), (main_text, comment)):
-        if not is_hedged(reading, reading_comment):
-            yield reading, _REASON.split(reading_comment, maxsplit=1)[0]
-
-
-def is_hedged(text: str, comment: str = "") -> bool:
-    """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    text_hedges = text[:4].lower() == "not " or _HEDGE.search(text)
-    comment_hedges = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-    return bool(text_hedges or comment_hedges or _TAKEN_BACK.search(comment.lower()))
-
-
-def numbers(text: str) -> set[str]:
-    """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
-    numerals = [number.replace(",", "").lstrip("0") for number in _NUMBER.findall(text)]
-    return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
-
-
-def read_day(fields: list[str]) -> date | None:
-    """Return the day of year, month, day, or with a month's name of any three fields."""
-    if named_months := [_MONTHS[field] for field in fields if field in _MONTHS]:
-        others = sorted((field for field in fields if field not in _MONTHS), key=len)
-        fields = [*others[1:], *named_months, *others[:1]]
-    with suppress(ValueError, OverflowError):  # not three, no number, or no such day
-        year, month, day = fields
-        if len(year) == 4 and len(day) < 3:
-            return date(int(year), int(month), int(day))
-    return None
-
-
 # ------------------------------------------------------------- the rule for each kind
 
 # Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
@@ -316,7 +145,9 @@ _ECHO = re.compile(
     r"|The answer is a (?:name|month)|Write two sentences that)|\Z"
 )
 # What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
-_PLAIN_MONTH = re.compile(rf"({'|'.join(MONTHS)}|{_CUT_MONTH}),? ([1-9][0-9]{{3}})")
+_PLAIN_MONTH = re.compile(
+    rf"({'|'.join(answer.MONTHS)}|{answer.CUT_MONTH}),? ([1-9][0-9]{{3}})"
+)
 _BEHIND = re.compile(r"\b(?:is|was)\b|=")
 _YEAR_987 = re.compile("(?<![0-9])([0-9]{3})(?![0-9])")
 # Labels.
@@ -338,7 +169,7 @@ _JOINT = re.compile(
 )
 _END = re.compile(
     r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b|\s+fits? best\b)?"
-    rf"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])|,?\s*(?:[(\[:]|-+ |{_WHY}))"
+    rf"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])|,?\s*(?:[(\[:]|-+ |{answer.WHY}))"
 )
 _LETTERS_ALONE = re.compile(  # "ABCD", "c, d"
     r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
@@ -364,8 +195,8 @@ _NAME_BEHIND = re.compile(
     r"|(?:might|could) (?:also )?be)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w"
 )
 _TWO_NAMES = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
-_NAME_REASON = re.compile(_WHY.replace(r"as(?! well\b)", "as stated|as of"))
-_TIME = rf"(?:(?:{_CUT_MONTH})[a-z]*\.?,?\s)?\d{{4}}\b"
+_NAME_REASON = re.compile(answer.WHY.replace(r"as(?! well\b)", "as stated|as of"))
+_TIME = rf"(?:(?:{answer.CUT_MONTH})[a-z]*\.?,?\s)?\d{{4}}\b"
 # Comments of three kinds: brackets, a period, and what goes on to the end.
 _NAME_COMMENTS = [
     re.compile(r"\s*[(\[][^()\[\]]*[)\]]?"),
@@ -382,20 +213,21 @@ _stem = partial(re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$").sub, "")
 
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
-    for reading, comment in readings(text):
+    for reading, comment in answer.readings(text):
         tail = _BEHIND.split(reading)[-1]
-        fields = _FIELD.findall(_IDLE.sub(" ", _YEAR_987.sub(r"0\1", tail).lower()))
+        fields = answer.date_fields(_YEAR_987.sub(r"0\1", tail).lower())
         if len(fields) == 2:  # without a day; numbers in either order
             fields = [*sorted(fields, key=len, reverse=True), "1"]
-        if day := read_day(fields):
-            return (day.year, day.month) if numbers(comment) <= numbers(tail) else None
+        if day := answer.read_day(fields):
+            adds_a_number = answer.numbers(comment) - answer.numbers(tail)
+            return None if adds_a_number else (day.year, day.month)
     return None
 
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
     option_by_letter = dict(zip(LETTERS, options, strict=False))
-    for reading, comment in readings(text):
+    for reading, comment in answer.readings(text):
         without_labels = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
         labels = _labels(reading) | {option_by_letter.get(without_labels)} - {None}
         if labels and without_labels in ("", *LETTERS):
@@ -411,7 +243,7 @@ def _labels(text: str) -> set[str]:
 def read_options(text: str, options: list[str]) -> set[str] | None:
     """Return the letters of the options that a text lists, or None."""
     offered, text = LETTERS[: len(options)], _lettered(text, options)
-    text = re.sub(_LEAD, "", _ALL.sub(", ".join(offered), text))
+    text = re.sub(answer.LEAD, "", _ALL.sub(", ".join(offered), text))
     if _LETTERS_ALONE.fullmatch(text):
         text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
     letters, remarks, item_start, end = set(), "", 0, 0
@@ -421,12 +253,16 @@ def read_options(text: str, options: list[str]) -> set[str] | None:
         if not named_letters:
             return None
         letters |= named_letters
-        remarks += _REASON.split(item_match[3] or "", maxsplit=1)[0]
+        remarks += answer.REASON.split(item_match[3] or "", maxsplit=1)[0]
         joint_match = _JOINT.match(text, end)
         item_start = joint_match and joint_match.end()
-    remarks += _REASON.split(text[end:], maxsplit=1)[0]
+    remarks += answer.REASON.split(text[end:], maxsplit=1)[0]
     unlisted = {*"".join(_NAMED.findall(remarks))} - letters or letters - {*offered}
-    if unlisted or not _END.match(text, end) or is_hedged(text[:end], text[end:]):
+    if (
+        unlisted
+        or not _END.match(text, end)
+        or answer.is_hedged(text[:end], text[end:])
+    ):
         return None
     return letters or None
 
@@ -436,7 +272,9 @@ def _lettered(text: str, options: list[str]) -> str:
     text = text.replace('"', "")
     word_matches = [*_WORD.finditer(text)]
     text_words = [word_match[0].lower() for word_match in word_matches]
-    words_by_option = [_WORD.findall(plain(option).lower()) for option in options]
+    words_by_option = [
+        _WORD.findall(answer.plain(option).lower()) for option in options
+    ]
     lettered, word_at, copied_to = "", 0, 0
     while word_at < len(word_matches):
         lengths = {
@@ -456,17 +294,18 @@ def read_name(text: str, names: list[list[str]]) -> str | None:
     """Return the name or phrase that a text gives, "unanswerable", or None."""
     if normalise(text) in names and "?" not in text:
         return text
-    text = re.sub(_LEAD, "", text)
+    text = re.sub(answer.LEAD, "", text)
     name_behind = _NAME_BEHIND.search(text)
     if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not name_behind):
-        return None if _TAKEN_BACK.search(text.lower()) else "unanswerable"
+        return None if answer.TAKEN_BACK.search(text.lower()) else "unanswerable"
     for comment_pattern in _NAME_COMMENTS:
         for comment in comment_pattern.findall(text):
             comment_before_reason = _NAME_REASON.split(comment, maxsplit=1)[0]
-            if is_hedged("", comment) or _NAME_BEHIND.search(comment_before_reason):
+            names_another = _NAME_BEHIND.search(comment_before_reason)
+            if names_another or answer.is_hedged("", comment):
                 return None
         text = comment_pattern.sub(" ", text)
-    is_single_name = not (is_hedged(text) or _TWO_NAMES.search(text))
+    is_single_name = not (answer.is_hedged(text) or _TWO_NAMES.search(text))
     return text.strip() or None if is_single_name else None
 
 
@@ -487,8 +326,8 @@ def name_f1(name: str, names: list[list[str]], question: str) -> float:
 def extract_answers(response: str, several: bool = False) -> tuple[str, str, Verdict]:
     """Return the published answer, the statement to be read, and a verdict on neither."""
     published, published_span = extract_published(response)
-    masked_text = mask(response)
-    all_statements = statements(masked_text, _ECHO, several)
+    masked_text = answer.mask(response)
+    all_statements = answer.statements(masked_text, _ECHO, several)
     last = all_statements[-1] if all_statements else None
     flexible_span = last and last.span
     flexible_text = flexible_span and response[slice(*flexible_span)]
@@ -499,7 +338,7 @@ def extract_answers(response: str, several: bool = False) -> tuple[str, str, Ver
         reason = "unreadable"  # and outside of the reasoning
     else:
         ends_in_box = response.rfind("\\boxed{") > response.rfind("}")
-        ends_in_thought = mask(f"{response}.").endswith("\n")
+        ends_in_thought = answer.mask(f"{response}.").endswith("\n")
         reason = "cut_off" if ends_in_box or ends_in_thought else "no_answer"
     texts_and_spans = published or None, published_span, flexible_text, flexible_span
     scores = {"extracted": float(published != "")}
@@ -534,8 +373,10 @@ def explain_qa(doc: dict, response: str) -> Verdict:
     published, statement_text, verdict = extract_answers(response)
     published_words, split_golds = normalise(published), [*map(normalise, doc["golds"])]
     published_f1 = max(f1(published_words, gold_words) for gold_words in split_golds)
-    plain_golds = [normalise(plain(gold)) for gold in doc["golds"]]  # without markup
-    flexible_name = read_name(plain(statement_text), plain_golds)
+    plain_golds = [
+        normalise(answer.plain(gold)) for gold in doc["golds"]
+    ]  # without markup
+    flexible_name = read_name(answer.plain(statement_text), plain_golds)
     flexible_f1 = name_f1(flexible_name or "", plain_golds, doc.get("question") or "")
     scores = _scores(published_words in split_golds, flexible_f1, f1_score=published_f1)
     return _judge(verdict, scores, flexible_name, doc["golds"])
@@ -544,7 +385,10 @@ def explain_qa(doc: dict, response: str) -> Verdict:
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a month of a year."""
     published, statement, verdict = extract_answers(response)
-    month, gold_dates = read_month(plain(statement)), [*map(parse_month, doc["golds"])]
+    month, gold_dates = (
+        read_month(answer.plain(statement)),
+        [*map(parse_month, doc["golds"])],
+    )
     gold_months = [(gold_date.year, gold_date.month) for gold_date in gold_dates]
     scores = _scores(parse_month(published) in gold_dates, month in gold_months)
     return _judge(verdict, scores, month, gold_months)
@@ -554,7 +398,7 @@ def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should list options (`letters`: published)."""
     published, statement_text, verdict = extract_answers(response, several=True)
     gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
-    our_letters = read_options(plain(statement_text), doc["options"]) or set()
+    our_letters = read_options(answer.plain(statement_text), doc["options"]) or set()
     scores = _scores(letters == gold, f1(our_letters, gold), f1_score=f1(letters, gold))
     return _judge(verdict, scores, sorted(our_letters) or None, doc["letters"])
 
@@ -563,7 +407,7 @@ def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a label."""
     published, statement_text, verdict = extract_answers(response)
     options, gold_label = doc["options"], doc["label"]
-    label = read_label(plain(statement_text), options)
+    label = read_label(answer.plain(statement_text), options)
     is_exact = read_published_label(published, options) == gold_label
     return _judge(verdict, _scores(is_exact, label == gold_label), label, gold_label)
 
@@ -571,7 +415,10 @@ def explain_nli(doc: dict, response: str) -> Verdict:
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
     _, statement, verdict = extract_answers(response, several=True)
-    plain_text, gold = " ".join(plain(statement, ends=True).split()), doc["statement"]
+    plain_text, gold = (
+        " ".join(answer.plain(statement, ends=True).split()),
+        doc["statement"],
+    )
     bleu_scorer, rouge_scorer = _overlap_scorers()
     scores = {  # floating point may leave 1.0 by a hair
         "bleu": min(bleu_scorer.sentence_score(plain_text, [gold]).score / 100, 1.0),
@@ -650,7 +497,7 @@ EXTRAS = ["qid", "idx", "question", "question_type", "type", "fact_context", "le
 PAIRED_COLUMNS = {"labels": "options", "keywords_pos": "keywords"}  # equally long
 # Kinds of fields: their column, what makes one of the items of a cell (nothing, or an
 # error, where it cannot be used), and what the cell should be.
-_golds = partial(_strings, lambda x: normalise(x) and normalise(plain(x)))
+_golds = partial(_strings, lambda x: normalise(x) and normalise(answer.plain(x)))
 _positions = lambda cells: cells * ({*map(repr, cells)} <= {"0", "1"})
 NAMES = "answer", _golds, "an answer with a word"
 MONTH = "answer", partial(_strings, parse_month), 'a month and a year ("Aug, 1987")'

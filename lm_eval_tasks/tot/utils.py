@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.util
 import json
 import logging
 import re
-import unicodedata
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from datasets import Dataset
+
+# What the families share stands beside their folders, whatever pack is installed.
+_SPEC = importlib.util.spec_from_file_location(
+    "temporal_answer", Path(__file__).parents[1] / "answer.py"
+)
+answer = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(answer)
 
 _log = lru_cache(logging.getLogger("lm_eval.tasks.tot").log)  # once a run
 REASONS = {  # the first that holds
@@ -89,188 +97,6 @@ def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
             characters_left -= getattr(error, "pos", len(text))
 
 
-# ------------------------------------------- the answer statement (equal in each family)
-LONGEST = 2_000  # characters of a statement; what is longer is not read
-_NAME = r"(?i:think|thinking|reasoning)[>\]\u25b7]"
-_THOUGHT_END = rf"[<\[\u25c1]/{_NAME}"
-_THOUGHT = re.compile(
-    rf"[<\[\u25c1](?:{_NAME}|(?<=<)\|(?i:channel)\|>)"
-    rf"(?:[^<\[\u25c1]+|[<\[\u25c1])*?(?:{_THOUGHT_END}|\Z)"
-)
-_FINAL = re.compile(r"(?:<\|channel\|>|assistant)final(?:<\|message\|>)?")  # gpt-oss
-_TEXT = (  # on the line of its cue or, without a word there, on the next that has one
-    r"(?=(?:(?:[^\w\n]{0,200}\n)+\s*(?:[-#>\u2022]+ +)*|\s*)"
-    rf"(?P<cue>[^\n]{{0,{2 * LONGEST}}}))"
-)
-_INSIDE = "[^{}]*"
-for _ in range(3):  # braces within a box
-    _INSIDE = rf"[^{{}}]*(?:\{{{_INSIDE}\}}[^{{}}]*){{0,99}}"
-_JOINED_BOX = rf"\}}(?:[^\w\n]|and|or|text|quad){{0,20}}boxed\s*\{{{_INSIDE}"
-_CUES = {  # by what stands in each; its text is the group that is named like its kind
-    "the ": (
-        r"the +(?:(?:final|correct) +)?(?:answer|option|label)(?:s|\(s\))? +"
-        rf"(?:is/are|is|are)\b *:?{_TEXT}"
-    ),
-    "answer": rf"answers? *(?::|->|\u2192|(?=\n|\Z)){_TEXT}",
-    "correct": rf"correct +options? *:{_TEXT}",
-    "<answer>": r"<answer>\s*(?P<tag>[^<\n]*)",
-    '"answer"': r'"answer"\s{0,20}:\s{0,20}["\[](?P<json>(?<=")[^"]*|[^\]]*)',
-    "boxed": rf"boxed\s*\{{(?P<box>{_INSIDE}(?:{_JOINED_BOX}){{0,20}})\}}",
-}
-_START = re.compile(r"(?:\A|\n|[.!?]\s)[^\w\n]*(?:final +)?$")  # of "Final answer:"
-_WORDS = re.compile(r"(?s)(?=[\W_]*[^\W_])\s*(\S(?:.*\S)?)")  # linear in blanks
-_MORE_LINES = re.compile(r"(?:\n[ \t]*\S[^\n]*)*")  # up to an empty one
-_REJECTED = re.compile(
-    r"\b(?:(?:if|whether)\b[^.!?;:\n]*"
-    r"|(?:not|cannot|\w+n't|would|might|doubt|thought)\b[^.!?,;:\n]*)$"
-)
-_DOUBTED = re.compile(r"(?i)\b(?:not|maybe|perhaps|possibly|probably)[^\w\n]*$")
-_TAKEN_BACK = re.compile(  # behind a statement, in small letters
-    r"[.!?\u2026>})\]\n][^\w\n]{0,20}(?:wait|actually|sorry|correction"
-    r"|that(?:'s| is) wrong|(?<!\? )no(?=,))\b|\b(?:answer should be|i now get)\b"
-)
-_BACK = "wait", "actually", "sorry", "correction", "no,", "wrong", "should be", "now"
-_PLAIN = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−。：", "'" * 4 + '"' * 6 + "-" * 7 + ".:")
-_QUIET = _PLAIN | str.maketrans("\u0130*_`", "I   ")  # cues are found without Markdown
-_TAG = "(?:b|i|u|em|strong|br|p|div|span|code|sub|sup|center|answer)"
-_MARKUP = {  # and what stands for it, in the order in which it goes
-    "[\u200b-\u200d\u2060\ufe0f\ufeff\u2600-\u2790\U0001f000-\U0001faff]": "",
-    r"\\colon\b\s*": ":",
-    r"\\[,;:! ]|\\q?quad\b|\\\\(?![a-z])|(?<=\S)~(?=\S)": " ",
-    r"(?i)\\+(?:boxed|[fhm]box|underline|emph|bf|rm|large|displaystyle)\b": "",
-    r"\\+(?:(?:text)?color\s*\{\w*\}|(?:text|math)[a-z]*|[()\[\]]|(?=[&$%_]))|[{}$]": "",
-    rf"(?i)</?{_TAG}/?>|</s>|<(?:end_of_turn|eos)>|<\|[^<>|]{{0,40}}\|>": "",
-    r"<([^<>\n]{1,80})>": r"\1",
-    r"`+|(?<!\d)\*\*+|\*\*+(?!\d)": "",
-    r"[^\S\n]+": " ",
-}
-_NO_MARKUP = re.compile(r"[A-Za-z0-9.,:;()/-]+(?: [A-Za-z0-9.,:;()/-]+)*")
-_ENDS = " \n\t*_`\"',;:!\\"  # what may stand around a value and says nothing
-_LEAD = r"(?i)\A(?:(?:it|this|that|s?he|they) (?:is|was|were|are)\b|in (?=\d)) ?:?\s*"
-_WHY = r"\b(?i:because|since|given|based on|as(?! well\b)|not|instead of|rather than)\b"
-_REASON = re.compile(  # anything may follow; "(9 months before June)" is one, too
-    rf"(?i){_WHY}|[(\[]\d+ [a-z]+ (?:before|after|from)\b(?![^()\n]*(?:=|\bis\b))"
-)
-_COMMENT = re.compile(
-    rf"[(\[]|:\s| -+ |(?:(?<=[A-Za-z]{{3}})|(?<=\d))\.\s+(?=[A-Z])|{_WHY}|\Z"
-)
-_HEDGE = re.compile(
-    r"(?i)\b(?:or|either|maybe|perhaps|possibly|probably|might|could|unless|otherwise"
-    r"|alternatively|wait|actually|sorry|wrong)\b|\?"
-)
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August"]
-MONTHS += ["September", "October", "November", "December"]
-_MONTHS = {x[:k].lower(): str(n) for n, x in enumerate(MONTHS, 1) for k in range(3, 10)}
-_CUT_MONTH = "|".join(name[:3] for name in MONTHS)
-_NUMBER = re.compile(rf"(?<![A-Za-z\d])\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{_CUT_MONTH})")
-_IDLE = re.compile(  # what says nothing beside a date, weekdays too
-    r"(?<=\d)(?:st|nd|rd|th|t)\b|\b(?:at|in|on|of|the|month|year|hrs|gmt|utc|a\.?d|ce"
-    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?)\b"
-)
-_FIELD = re.compile("[0-9]+|[a-z]+|^-|[^ ,./()-]")
-
-
-class Statement(NamedTuple):
-    """Where a response says its answer."""
-
-    kind: str  # "box", "cue" (words), "tag", "json", "line" (a response of one line)
-    span: tuple[int, int]  # of its text in the response
-    superseded: bool = False  # taken back, or contradicted, by what stands behind it
-
-
-def mask(response: str) -> str:
-    """Return a text of equal length with newlines for reasoning."""
-    text = _FINAL.split(response)[-1] if "final" in response else response
-    lower_text = text.lower() if "<" in text or "[" in text or "\u25c1" in text else ""
-    if any(tag in lower_text for tag in ("think", "reasoning", "<|channel|>")):
-        text = _THOUGHT.sub(lambda thought: "\n" * len(thought[0]), text)
-        text = re.split(_THOUGHT_END, text)[-1]  # lone: all before it goes
-    return text.rjust(len(response), "\n")
-
-
-def statements(text: str, prompt: re.Pattern, several: bool = False) -> list[Statement]:
-    """Return the statements of a masked response (steps 2 to 4) before a made-up prompt."""
-    lower_text = text.translate(_QUIET).lower()  # of the same length
-    regexes = [_CUES[needed_text] for needed_text in _CUES if needed_text in lower_text]
-    cues = [cue for regex in regexes for cue in re.finditer(regex, lower_text)]
-    cues.sort(key=re.Match.start)
-    prompt_start = prompt.search(text, cues[0].start() if cues else 0).start()
-    answers = []
-    for cue in cues:
-        text_start, text_end = cue.span(cue.lastgroup)
-        if text_start > prompt_start or _is_rejected(lower_text, cue):
-            continue
-        if several and cue.lastgroup == "cue":
-            end_limit = text_end + LONGEST + 100
-            text_end = _MORE_LINES.match(lower_text, text_end, end_limit).end()
-        if answer_match := _WORDS.match(text, text_start, min(text_end, prompt_start)):
-            answers.append(Statement(cue.lastgroup, answer_match.span(1)))
-    line = None if cues or "\\boxed" in lower_text else re.search(r"(?m)^.*\w.*$", text)
-    is_only_line = line and not re.search(r"\w", text[line.end() :])
-    answer_match = is_only_line and _WORDS.match(text, *line.span())
-    if answer_match and len(line[0]) <= 100:  # a longer one is prose
-        answers.append(Statement("line", answer_match.span(1)))
-    behind_first = (answers[0].span[1] if answers else prompt_start, prompt_start)
-    may_retract = any(lower_text.find(word, *behind_first) >= 0 for word in _BACK)
-    retractions = _TAKEN_BACK.finditer(lower_text, *behind_first) if may_retract else ()
-    retracted_at = max((retraction.start() for retraction in retractions), default=-1)
-    return [Statement(kind, span, span[1] <= retracted_at) for kind, span, _ in answers]
-
-
-def _is_rejected(lower_text: str, cue: re.Match) -> bool:
-    """Tell whether what stands before a cue keeps it from pointing to an answer."""
-    text_before = lower_text[max(0, cue.start() - 200) : cue.start()]
-    if cue[0][0] == "a":  # "Answer:"
-        return not _START.search(text_before)
-    rejecting_pattern = _DOUBTED if cue.lastgroup == "box" else _REJECTED
-    return cue[0][-1] != ":" and bool(rejecting_pattern.search(text_before))
-
-
-def plain(text: str, ends: bool = False) -> str:
-    """Return a text without markup, "" for one too long; `ends` keeps marks at its ends."""
-    text = text.translate(_PLAIN) if len(text) <= LONGEST else ""
-    for pattern, replacement in () if _NO_MARKUP.fullmatch(text) else _MARKUP.items():
-        text = re.sub(pattern, replacement, text)
-    text = unicodedata.normalize("NFKC", text)
-    return text.strip() if ends else text.lstrip(_ENDS).rstrip(_ENDS + ".")
-
-
-def readings(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the readings of a text without a hedge, and their comment up to a reason."""
-    leadless = re.sub(_LEAD, "", text)
-    main_end = _COMMENT.search(leadless, 1).start()
-    main_text, comment = leadless[:main_end].rstrip(_ENDS + "."), leadless[main_end:]
-    for reading, reading_comment in ((text, ""), (leadless, ""), (main_text, comment)):
-        if not is_hedged(reading, reading_comment):
-            yield reading, _REASON.split(reading_comment, maxsplit=1)[0]
-
-
-def is_hedged(text: str, comment: str = "") -> bool:
-    """Tell whether a text hedges, or a comment begins with a hedge or takes it back."""
-    text_hedges = text[:4].lower() == "not " or _HEDGE.search(text)
-    comment_hedges = _HEDGE.match(comment.lstrip(_ENDS + "([.-"))
-    return bool(text_hedges or comment_hedges or _TAKEN_BACK.search(comment.lower()))
-
-
-def numbers(text: str) -> set[str]:
-    """Return the numbers of a text, and of its months by name; "24hr" is none."""
-    text = re.sub(r"\b24[ -]?h(?:ou)?rs?\b", "", text)
-    numerals = [number.replace(",", "").lstrip("0") for number in _NUMBER.findall(text)]
-    return {_MONTHS.get(numeral.lower(), numeral) for numeral in numerals}
-
-
-def read_day(fields: list[str]) -> date | None:
-    """Return the day of year, month, day, or with a month's name of any three fields."""
-    if named_months := [_MONTHS[field] for field in fields if field in _MONTHS]:
-        others = sorted((field for field in fields if field not in _MONTHS), key=len)
-        fields = [*others[1:], *named_months, *others[:1]]
-    with suppress(ValueError, OverflowError):  # not three, no number, or no such day
-        year, month, day = fields
-        if len(year) == 4 and len(day) < 3:
-            return date(int(year), int(month), int(day))
-    return None
-
-
 # ------------------------------------------------------------------- flexible rule
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     """Return the objects in an object, but for its explanation, and what else it has."""
@@ -337,7 +163,9 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | Non
         text = text[: _ECHO.search(text, objects[0].span[1]).start()]
         objects = [obj for obj in objects if obj.span[0] < len(text)]
     pair_answers = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
-    objects = [obj for obj in objects if not _DOUBTED.search(text[: obj.span[0]][-60:])]
+    objects = [
+        obj for obj in objects if not answer.DOUBTED.search(text[: obj.span[0]][-60:])
+    ]
     candidates = [obj for obj in objects if keys & obj.fields.keys()] + pair_answers
     if not candidates and is_one:
         if not _OBJECT_START.search(text):
@@ -347,7 +175,8 @@ def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | Non
         return None
     fields, span = candidates[-1]  # up to its closing brace, nothing takes it back
     closing_brace_at = max(span[1] - 1, text.find("}", span[1] - 1))
-    retraction = _TAKEN_BACK.search(text[closing_brace_at:].translate(_QUIET).lower())
+    text_behind = text[closing_brace_at:].translate(answer.QUIET).lower()
+    retraction = answer.TAKEN_BACK.search(text_behind)
     return Extracted({} if retraction else fields, span)
 
 
@@ -370,7 +199,7 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
 
 def _last_cue(text: str, offset: int = 0) -> Extracted | None:
     """Return what a text's last cue points to, by kind; the text begins at `offset`."""
-    for kind, (start, end), is_superseded in reversed(statements(text, _ECHO)):
+    for kind, (start, end), is_superseded in reversed(answer.statements(text, _ECHO)):
         if not is_superseded:
             return Extracted({kind: [text[start:end]]}, (offset + start, offset + end))
     return None
@@ -398,7 +227,7 @@ class Field:
         self.has_seconds = str(label).count(":") != 1
         label_items = [str(item) for item in (label if self.is_list else [label])]
         # The first grammar that reads a label reads the answers, too.
-        texts = [plain(label_item).lower() for label_item in label_items] or [""]
+        texts = [answer.plain(label_item).lower() for label_item in label_items] or [""]
         grammars = self.number, self.year, self.clock, self.word, self.date, str
         self.grammar = next(read for read in grammars if None not in map(read, texts))
         self.value = self._together([*map(self.grammar, texts[: len(label_items)])])
@@ -422,11 +251,18 @@ class Field:
 
     def date(self, text: str) -> date | None:
         """Return a date of three fields, in the prompt's order if two make one."""
-        fields = _FIELD.findall(_IDLE.sub(" ", text))
-        if len(fields) != 3 or len(fields[0]) == 4 or _MONTHS.keys() & {*fields}:
-            return read_day(fields)
+        fields = answer.date_fields(text)
+        if (
+            len(fields) != 3
+            or len(fields[0]) == 4
+            or answer.MONTH_NUMBERS.keys() & {*fields}
+        ):
+            return answer.read_day(fields)
         first, second, year = fields
-        days = [read_day([year, first, second]), read_day([year, second, first])]
+        days = [
+            answer.read_day([year, first, second]),
+            answer.read_day([year, second, first]),
+        ]
         if prompt_orders := _ORDER.findall(self.question):  # the last one counts
             return days[not prompt_orders[-1]] or days[bool(prompt_orders[-1])]
         return (days[0] or days[1]) if None in days or days[0] == days[1] else None
@@ -447,11 +283,13 @@ class Field:
             return word_match[1] or "unanswerable"
         return _WEEKDAYS.get(text)
 
-    def read(self, answer: object) -> object:
+    def read(self, cell: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
-        if isinstance(answer, str) and (self.is_list or answer.startswith("[")):
-            answer = _LIST_SEPARATOR.split(plain(answer[:LONGEST]).strip("[]"))
-        items = answer if isinstance(answer, list) else [answer]
+        if isinstance(cell, str) and (self.is_list or cell.startswith("[")):
+            cell = _LIST_SEPARATOR.split(
+                answer.plain(cell[: answer.LONGEST]).strip("[]")
+            )
+        items = cell if isinstance(cell, list) else [cell]
         if self.is_list:
             null_words = {"", "none", "null"}
             items = [x for x in items if str(x).strip(" \"'").lower() not in null_words]
@@ -465,9 +303,11 @@ class Field:
 
     def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
-        text = plain(text) if isinstance(text, str) else ""
-        find_parts = _OTHER_WORD.findall if self.grammar == self.word else numbers
-        for reading, comment in readings(text) if text else ():
+        text = answer.plain(text) if isinstance(text, str) else ""
+        find_parts = answer.numbers
+        if self.grammar == self.word:
+            find_parts = _OTHER_WORD.findall
+        for reading, comment in answer.readings(text) if text else ():
             value = self.grammar(reading.lower())
             extra_parts = comment and {*find_parts(comment)} - {*find_parts(reading)}
             if value is not None and not extra_parts:
@@ -478,27 +318,29 @@ class Field:
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
     """Return what a masked response commits to, and its values where all can be read."""
     keys = {key for field in fields.values() for key in field.keys}
-    answer = extract_flexible(text, keys, len(fields) == 1)
-    values = _values(answer, fields)
-    if answer and len(fields) == 1 and "}" in text:  # a later cue may say another
-        text_behind = _ECHO.split(text[answer.span[1] :], maxsplit=1)[0]
-        cue = _last_cue(text_behind, answer.span[1])
+    extracted = extract_flexible(text, keys, len(fields) == 1)
+    values = _values(extracted, fields)
+    if extracted and len(fields) == 1 and "}" in text:  # a later cue may say another
+        text_behind = _ECHO.split(text[extracted.span[1] :], maxsplit=1)[0]
+        cue = _last_cue(text_behind, extracted.span[1])
         cue_values = _values(cue, fields) if cue and "line" not in cue.fields else None
         if cue_values and cue_values != values:
-            return (answer._replace(fields={}), None) if values else (cue, cue_values)
-    return answer, values
+            return (
+                (extracted._replace(fields={}), None) if values else (cue, cue_values)
+            )
+    return extracted, values
 
 
-def _values(answer: Extracted | None, fields: dict) -> dict | None:
+def _values(extracted: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
     values = {}
-    for key, field in fields.items() if answer else ():
-        answer_keys = [name for name in field.keys if name in answer.fields]
+    for key, field in fields.items() if extracted else ():
+        answer_keys = [name for name in field.keys if name in extracted.fields]
         if not answer_keys and len(fields) == 1:
             answer_keys = [
-                name for name in answer.fields if _unit(name) not in field.others
+                name for name in extracted.fields if _unit(name) not in field.others
             ]
-        texts = [text for name in answer_keys for text in answer.fields[name]]
+        texts = [text for name in answer_keys for text in extracted.fields[name]]
         field_values = {*map(field.read, texts)}  # keys for one field must agree
         values[key] = field_values.pop() if len(field_values) == 1 else None
     return None if None in values.values() else values or None
@@ -557,7 +399,7 @@ def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return what the rules read in a response to a document of either kind."""
     prompt = doc.get("prompt", "") if is_semantic else None
     reference = Reference(doc["label"], doc["question"], prompt)
-    text, task_lines = mask(response), reference.lines
+    text, task_lines = answer.mask(response), reference.lines
     lines = text.split("\n")
     if not task_lines.isdisjoint(map(str.strip, lines)):  # they are no answer
         text = "\n".join(
@@ -598,7 +440,7 @@ def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> 
     if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
         return "unreadable"
     ends_in_object = text.rfind("{") > text.rfind("}")
-    ends_in_thought = mask(f"{response}.").endswith("\n")
+    ends_in_thought = answer.mask(f"{response}.").endswith("\n")
     return "cut_off" if ends_in_object or ends_in_thought else "no_answer"
 
 
