@@ -11,6 +11,7 @@ Documents that share a text, a question or a template are a cluster and not inde
   Wald Confidence Interval for a Difference of Binomial Proportions, 2012).
 - **Score**: Wilson's interval (Probable Inference, 1927) for the effective number of
   documents, the number of independent ones that would have this variance.
+- **Mean of numbers** that are no scores: Student's interval, without additions.
 - **Family of tests**: Holm (A Simple Sequentially Rejective Multiple Test Procedure, 1979).
 
 `python -m tests.coverage` simulates how often intervals hold and the test rejects.
@@ -101,9 +102,7 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
     size_ratio = total_size / document_count
     variances = (sums - mean[..., None] * sizes) ** 2 / total_size**2
     error = (variances / (1 - shares)).sum(-1) ** 0.5
-    cr2_terms = shares**2 / (1 - shares)
-    denominator = (shares**2).sum() + cr2_terms.sum() ** 2 - (cr2_terms**2).sum()
-    freedom = max(1.0, float(1 / denominator))
+    freedom = _freedom(shares)
     if scale == SCORES:
         # Where few clusters hold most of the variance, as where few answers are right, the
         # degrees of freedom are fewer, but not for that below ten: as many as clusters of
@@ -114,6 +113,13 @@ def spread(sizes: np.ndarray, sums: np.ndarray, scale: tuple[float, float]) -> S
     quantile = stdtrit(freedom, (1 + CONFIDENCE) / 2)
     p_value = 2 * stdtr(freedom, -abs(mean) / error)
     return Spread(mean, error, freedom, size_ratio, effective_count, quantile, p_value)
+
+
+def _freedom(shares: np.ndarray) -> float:
+    """Return the degrees of freedom of Bell and McCaffrey, by clusters' shares of all."""
+    cr2_terms = shares**2 / (1 - shares)
+    denominator = (shares**2).sum() + cr2_terms.sum() ** 2 - (cr2_terms**2).sum()
+    return max(1.0, float(1 / denominator))
 
 
 def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
@@ -157,6 +163,24 @@ def estimate_difference(
     """
     score_pairs = zip(first_scores, second_scores, strict=True)
     return estimate_score([b - a for a, b in score_pairs], clusters, DIFFERENCES)
+
+
+def estimate_mean(
+    values: Sequence[float], clusters: Sequence[Hashable]
+) -> tuple[float, float | None, float | None]:
+    """Return the mean of numbers without a scale, and the ends of its interval.
+
+    It is Student's, by CR2, without additions; a single cluster has none.
+    """
+    sizes, sums = cluster_totals(values, clusters)
+    mean = math.fsum(values) / len(values)
+    if len(sizes) == 1:
+        return mean, None, None
+    shares = sizes / sizes.sum()
+    variances = ((sums - mean * sizes) / sizes.sum()) ** 2
+    half_width = (variances / (1 - shares)).sum() ** 0.5
+    half_width *= stdtrit(_freedom(shares), (1 + CONFIDENCE) / 2)
+    return mean, float(mean - half_width), float(mean + half_width)
 
 
 def estimate_median(

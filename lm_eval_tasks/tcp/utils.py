@@ -280,3 +280,28 @@ def cluster(doc: dict) -> str:
 def fingerprint(digests: Iterable[bytes]) -> str:
     """Return one digest of the digests of documents, whatever their order."""
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
+
+
+# --------------------- what the tools know of this family (`Family` in utils/core/families.py)
+METRICS = {
+    "accuracy": {"role": "published", "formerly": "acc"},
+    "accuracy_flexible": {"role": "flexible", "formerly": "acc_flexible"},
+    "extracted": {"role": "extracted"},
+    "within_1h": {"is_shown": True},
+    "within_24h": {"is_shown": True},
+    "within_1d": {"is_shown": True},
+    "within_7d": {"is_shown": True},
+}
+BREAKDOWNS = {"level": "level"}
+BOARD_COLUMNS = []
+
+
+def reference_key(doc: dict) -> str:
+    """Return what is equal for documents with equal references."""
+    return f"{doc['answer']} {doc['answer_format']}"
+
+
+def signed_error(value: date, reference: date) -> tuple[float, str]:
+    """Return how much later than the reference an answer is, and in which unit."""
+    unit = "hours" if isinstance(reference, datetime) else "days"
+    return (value - reference) / timedelta(**{unit: 1}), unit

@@ -12,6 +12,7 @@ from collections import Counter
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import cache, lru_cache, partial
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -606,3 +607,41 @@ def cluster(doc: dict) -> str:
 def fingerprint(digests: Iterable[bytes]) -> str:
     """Return one digest of the digests of documents, whatever their order."""
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
+
+
+# --------------------- what the tools know of this family (`Family` in utils/core/families.py)
+METRICS = {
+    "exact_match": {},
+    "f1_score": {"is_overlap": True, "formerly": "f1"},
+    "score": {"role": "published"},
+    "score_flexible": {"role": "flexible"},
+    "accuracy_flexible": {"formerly": "acc_flexible"},
+    "extracted": {"role": "extracted"},
+    "bleu": {},
+    "rouge_l": {},
+    "keywords": {},
+}
+BREAKDOWNS = {"question_type": "question_type", "type": "type", "level": "level"}
+BOARD_COLUMNS = ["question_type", "type"]
+
+
+def reference_key(doc: dict) -> str:
+    """Return what is equal for documents with equal references."""
+    columns = ("golds", "label", "letters", "statement")
+    return json.dumps([doc.get(column) for column in columns])
+
+
+def choices(doc: dict) -> list[str]:
+    """Return every response to choose from: labels, or sets of options; else none."""
+    options = doc.get("options", [])
+    if "letters" not in doc:
+        return [gold_response({"label": option}) for option in options]
+    letters = LETTERS[: len(options)]
+    sizes = range(1, len(letters) + 1)
+    letter_sets = chain.from_iterable(combinations(letters, size) for size in sizes)
+    return [gold_response({"letters": letter_set}) for letter_set in letter_sets]
+
+
+def golds(doc: dict) -> dict[str, str]:
+    """Return text -> response of each gold of a document with names."""
+    return {gold: gold_response({"golds": [gold]}) for gold in doc["golds"]}

@@ -573,3 +573,37 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     cut_start, cut_end = match.start(1), match.start(1) + len(instruction)
     prompt_left = f"{prompt[:cut_start].strip()}\n\n{prompt[cut_end:].strip()}".strip()
     return prompt_left, instruction.strip()
+
+
+# --------------------- what the tools know of this family (`Family` in utils/core/families.py)
+METRICS = {
+    "accuracy": {"role": "published", "formerly": "acc"},
+    "accuracy_flexible": {"role": "flexible", "formerly": "acc_flexible"},
+    "extracted": {"role": "extracted"},
+    "smape": {"top": 100, "is_optional": True},  # of references that have a size
+}
+# The JSON object that a question asks for; bounded, so that the search takes linear time.
+_ASKED_OBJECT = re.compile(
+    r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}"""
+)
+
+
+def asked_format(doc: dict) -> str | None:
+    """Return the fields of the JSON object that a question asks for; None without one."""
+    asked_object = _ASKED_OBJECT.search(doc.get("question") or "")
+    return " ".join(asked_object["fields"].split()) if asked_object else None
+
+
+BREAKDOWNS = {
+    "question_type": "question_type",
+    "format": asked_format,
+    "level": "level",
+    "graph_gen_algorithm": "graph_gen_algorithm",
+    "sorting_type": "sorting_type",
+}
+BOARD_COLUMNS = ["question_type", "format"]
+
+
+def reference_key(doc: dict) -> str:
+    """Return what is equal for documents with equal references."""
+    return doc["label"]

@@ -9,7 +9,13 @@ from lm_eval_tasks.fresh import utils as fresh
 
 from ..core.documents import document
 from ..core.errors import NOT_A_DOCUMENT, ToolError
-from ..core.families import Verdict, configuration, not_a_document, scorer
+from ..core.families import (
+    EXTRACTED,
+    Verdict,
+    configuration,
+    not_a_document,
+    scorer,
+)
 
 
 def explain(task: object, doc: object, response: object) -> Verdict:
@@ -34,7 +40,9 @@ def explain(task: object, doc: object, response: object) -> Verdict:
 def metrics(task: str) -> tuple[str, ...]:
     """Return the metrics that each document of a task has, the flexible score first."""
     metric_pair = scorer(task).headline
-    return (*metric_pair[::-1], "extracted") if metric_pair else scorer(task).metrics
+    if not metric_pair:
+        return tuple(scorer(task).metrics)
+    return *metric_pair[::-1], EXTRACTED
 
 
 def fresh_documents(

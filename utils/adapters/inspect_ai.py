@@ -32,7 +32,6 @@ from . import metrics
 
 
 CLUSTERED = stderr(cluster="cluster")
-QUESTION_TYPES = ("question_type", "type", "level")  # columns; a task has one at most
 
 
 def _sample(name: str, number: int, document: dict) -> Sample:
@@ -40,7 +39,8 @@ def _sample(name: str, number: int, document: dict) -> Sample:
     system, user = families.prompt_parts(name, document)
     messages = [ChatMessageSystem(content=system.strip())] if system.strip() else []
     cluster = sha256(families.scorer(name).utils.cluster(document))
-    types = (str(document[column]) for column in QUESTION_TYPES if column in document)
+    breakdowns = families.scorer(name).breakdowns(document).values()
+    types = (str(value) for value in breakdowns if value is not None)
     return Sample(
         id=number,
         input=[*messages, ChatMessageUser(content=user)],

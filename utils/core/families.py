@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, Protocol
 
 import lm_eval_tasks
@@ -20,12 +21,8 @@ from .errors import FamilyError, ToolError
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
-# Published score and flexible one: a task's headline is the first pair that it has.
-HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
-# What versions before 2.0 call a metric, and what it is called since.
-RENAMED = {"acc": "accuracy", "acc_flexible": "accuracy_flexible", "f1": "f1_score"}
-# Versions that have one another's prompts and documents: their runs differ in no answer.
-SAME_PROMPTS = {"1.1", "2.0", "2.1", "2.2", "2.3"}
+SHARE, NUMBER, ERROR = KINDS = ("share", "number", "error")  # of metrics
+PUBLISHED, FLEXIBLE, EXTRACTED = ROLES = ("published", "flexible", "extracted")
 _SEE = "see 'Add a task' in CONTRIBUTING.md"
 
 
@@ -107,6 +104,20 @@ def bare(name: str) -> str:
     return name.rpartition("::")[2]
 
 
+class Metric(NamedTuple):
+    """What a metric is: what its entry in a family's METRICS says, by these names."""
+
+    kind: str = SHARE  # from 0 to `top`; NUMBER: any; ERROR: signed, in a unit
+    role: str | None = None  # PUBLISHED or FLEXIBLE score of a document, or EXTRACTED
+    top: float = 1  # of a SHARE
+    unit: str = ""  # of an ERROR
+    is_optional: bool = False  # whether only some documents have it
+    is_shown: bool = False  # whether the tables of `score` show it; CSV and JSON have all
+    is_overlap: bool = False  # whether an answer that shares words with a gold has a part
+    formerly: str | None = None  # what logs before version 2.0 call it
+    higher_is_better: bool = True  # as the YAML says
+
+
 class Verdict(Protocol):
     """What a family's `explain` makes of a response: a NamedTuple of these fields.
 
@@ -127,13 +138,25 @@ class Family(Protocol):
     """What tools use of a family, by its names in the family's `utils.py`.
 
     Beside these, the file has `process_docs_KIND`, `process_results_KIND` and
-    `explain_KIND` for each kind of task; the YAML files name the first two.
+    `explain_KIND` for each kind of task; the YAML files name the first two. Where `explain`
+    is, METRICS is, too: it names each metric of the YAML, and has the fields of `Metric`
+    that differ from its defaults. A family may also have some of these:
+
+    - `signed_error(value, reference)`, beside `explain`: how far the value of an answer is
+      from the reference, and the unit; `score` shows its median;
+    - `choices(document)`: every response to choose from, where a document has options;
+    - `golds(document)`: text -> response of each gold, for metrics that are overlaps.
     """
 
     # Upstream's name of a file, or what is before its last "_" -> rows, fingerprint or None.
     FILES: dict[str, tuple]
     LICENCE: str  # of the rows, as upstream states it
     REASONS: dict[str, str]  # the word of a verdict -> what it means
+    # What scores are split by -> column of documents, or a function of one.
+    BREAKDOWNS: dict[str, str | Callable[[dict], object]]
+    BOARD_COLUMNS: list[str]  # the breakdowns that have columns on a board
+    # Document -> key of its reference: equal for those that equal answers are right for.
+    reference_key: Callable[[dict], str]
     digest: Callable[[dict], bytes]  # document -> digest of what prompt and score need
     cluster: Callable[[dict], str]  # document -> what it shares with others
     fingerprint: Callable[[Iterable[bytes]], str]  # digests in any order -> one digest
@@ -147,18 +170,19 @@ class Scorer(NamedTuple):
     base: str | None  # the task whose YAML file this one's includes
     family: str  # name of the folder that holds `utils`
     version: float
-    prompt_versions: set[str]  # whose runs had the prompts and documents of this one
+    prompt_version: str  # the first one that has the prompts and documents of `version`
     config: dict  # what the YAML file says, includes resolved
     file: str  # upstream's name of the file with the rows, without its suffix
     # Row count and fingerprint of the benchmark's file; None where they are unknown.
     upstream: tuple[int | None, str | None]
-    metrics: tuple[str, ...]  # in the order of the YAML
-    higher_is_better: dict[str, bool]  # by metric
+    metrics: dict[str, Metric]  # in the order of the YAML
     headline: tuple[str, str] | None  # published metric and flexible one
     utils: Family
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
     explain: Callable[[dict, str], Verdict]  # what `process_results` takes them from
+    # Value and reference of a verdict -> signed error and its unit; None without any.
+    signed_error: Callable[[object, object], tuple[float, str]] | None
 
     @property
     def licence(self) -> str:
@@ -169,8 +193,58 @@ class Scorer(NamedTuple):
 
     def metric(self, logged: str) -> str | None:
         """Return this version's name of a metric in a log; None where it has none."""
-        current_name = RENAMED.get(logged, logged)
-        return current_name if current_name in self.metrics else None
+        for name, metric in self.metrics.items():
+            if logged in (name, metric.formerly):
+                return name
+        return None
+
+    def has_prompts_of(self, version: str) -> bool:
+        """Tell whether runs of a version of the task had the prompts and documents of this.
+
+        A version rises with every change, its `prompt_version` with those of prompts or
+        documents alone: versions from that one on differ in no answer.
+        """
+        bounds = map(_version_key, (self.prompt_version, str(self.version)))
+        first_key, current_key = bounds
+        return version.isascii() and first_key <= _version_key(version) <= current_key
+
+    def breakdowns(self, doc: dict) -> dict[str, object]:
+        """Return name -> value of all that a document's scores are split by."""
+        return {
+            name: source(doc) if callable(source) else doc.get(source)
+            for name, source in self.utils.BREAKDOWNS.items()
+        }
+
+    def choices(self, doc: dict) -> list[str]:
+        """Return every response to choose from; [] for a document without options."""
+        return self.utils.choices(doc) if hasattr(self.utils, "choices") else []
+
+    def golds(self, doc: dict) -> dict[str, str]:
+        """Return text -> response of each gold of a document."""
+        if hasattr(self.utils, "golds"):
+            return self.utils.golds(doc)
+        return dict.fromkeys([self.utils.gold_response(doc)], self.utils.gold_response(doc))
+
+    def check_scores(self, scores: dict[str, float]) -> None:
+        """Raise FamilyError for scores that are not as METRICS and the YAML say."""
+        place = f"{sys.modules[self.explain.__module__].__file__}: {self.explain.__name__}"
+        for name, score in scores.items():
+            if not (metric := self.metrics.get(name)):
+                fault = f"returns a metric '{name}', which the YAML of {self.task} lacks"
+                raise FamilyError(f"{place} {fault}; {_SEE}")
+            if metric.kind == SHARE and not 0 <= score <= metric.top:
+                fault = f"returns {score:g} as '{name}', no share of {metric.top:g}"
+                raise FamilyError(f"{place} {fault}; say its kind in METRICS; {_SEE}")
+        for name in self.metrics.keys() - scores.keys():
+            if not self.metrics[name].is_optional:
+                fault = f"returns no '{name}', which the YAML of {self.task} names"
+                raise FamilyError(f"{place} {fault}; {_SEE}")
+
+
+def _version_key(version: str) -> list[int]:
+    """Return a key that sorts 2.10 after 2.9; [] for what is no version."""
+    numbers = version.split(".")
+    return [*map(int, numbers)] if all(map(str.isdigit, numbers)) else []
 
 
 @cache
@@ -187,11 +261,19 @@ def scorer(task: str) -> Scorer:
     utils = sys.modules[process_docs.__module__]
     if missing := [name for name in Family.__annotations__ if not hasattr(utils, name)]:
         raise FamilyError(f"{utils.__file__}: has no {', '.join(missing)}; {_SEE}")
-    higher_is_better = {
-        entry["metric"]: entry["higher_is_better"] for entry in config["metric_list"]
-    }
-    metric_pairs = (pair for pair in HEADLINES if {*pair} <= higher_is_better.keys())
-    version_set = {str(config["metadata"]["version"])}
+    metadata_keys = ("version", "prompt_version")
+    if missing := [key for key in metadata_keys if key not in config["metadata"]]:
+        fault = f"names no {', '.join(missing)} under metadata"
+        raise FamilyError(f"{yaml_path}: {fault}; {_SEE}")
+    explain = function(results_setting.replace(".process_results", ".explain"))
+    scoring_module = sys.modules[explain.__module__]
+    if not hasattr(scoring_module, "METRICS"):
+        raise FamilyError(f"{scoring_module.__file__}: has no METRICS; {_SEE}")
+    metrics = _metrics(scoring_module, yaml_path, config["metric_list"])
+    roles = {metric.role: name for name, metric in metrics.items() if metric.role}
+    if len({PUBLISHED, FLEXIBLE} & roles.keys()) == 1 or EXTRACTED not in roles:
+        fault = "names a published score without a flexible one, or no extracted"
+        raise FamilyError(f"{yaml_path}: {fault}; {_SEE}")
     dataset_kwargs = config.get("dataset_kwargs", {})
     upstream_name = dataset_kwargs.get("data_file") or config.get("dataset_name")
     upstream_name = dataset_kwargs.get("data_files", {}).get("test", upstream_name)
@@ -202,18 +284,41 @@ def scorer(task: str) -> Scorer:
         base=base_task,
         family=utils.__name__.split(".")[-2],
         version=config["metadata"]["version"],
-        prompt_versions=SAME_PROMPTS if version_set <= SAME_PROMPTS else version_set,
+        prompt_version=str(config["metadata"]["prompt_version"]),
         config=config,
         file=file_stem,
         upstream=utils.FILES.get(files_key, (None, None)),
-        metrics=tuple(higher_is_better),
-        higher_is_better=higher_is_better,
-        headline=next(metric_pairs, None),
+        metrics=metrics,
+        headline=(roles[PUBLISHED], roles[FLEXIBLE]) if PUBLISHED in roles else None,
         utils=utils,
         process_docs=process_docs,
         process_results=function(results_setting),
-        explain=function(results_setting.replace(".process_results", ".explain")),
+        explain=explain,
+        signed_error=getattr(scoring_module, "signed_error", None),
     )
+
+
+def _metrics(module: ModuleType, yaml_path: Path, entries: list) -> dict[str, Metric]:
+    """Return the metrics that a YAML file lists; FamilyError where METRICS lacks one."""
+    metrics = {}
+    for entry in entries:
+        name, rises = entry["metric"], entry["higher_is_better"]
+        if name not in module.METRICS:
+            fault = f"METRICS has no '{name}', which {yaml_path.name} names"
+            raise FamilyError(f"{module.__file__}: {fault}; {_SEE}")
+        fields = module.METRICS[name]
+        if unknown_fields := fields.keys() - {*Metric._fields}:
+            fault = f"METRICS['{name}'] has {', '.join(sorted(unknown_fields))}"
+            fix = f"its fields are {', '.join(Metric._fields)}"
+                raise FamilyError(f"{module.__file__}: {fault}; {fix}")
+        metrics[name] = Metric(**fields, higher_is_better=rises)
+    return metrics
+
+
+def breakdown_names() -> list[str]:
+    """Return the names of all that any family's scores are split by."""
+    families = {scorer(task).family: scorer(task).utils for task in all_tasks()}
+    return [*dict.fromkeys(name for utils in families.values() for name in utils.BREAKDOWNS)]
 
 
 def function(setting: str) -> Callable:
@@ -260,13 +365,24 @@ class Group(NamedTuple):
 
 
 def groups() -> Iterator[Group]:
-    """Yield the groups that average a published score and a flexible one, sorted by name."""
+    """Yield the groups that average the scores of their tasks, sorted by name.
+
+    That of all benchmarks is none of them: their tasks have different scores.
+    """
     for name, (_, config, _) in sorted(task_files().items()):
-        metric_list = config.get("aggregate_metric_list", [])
-        metric_names = {entry["metric"] for entry in metric_list}
-        if any({*metric_pair} <= metric_names for metric_pair in HEADLINES):
+        metric_list = config.get("aggregate_metric_list")
+        if metric_list and not config["metadata"].get("of_benchmarks"):
             is_by_size = all(entry["weight_by_size"] for entry in metric_list)
             yield Group(name, tuple(leaf_tasks(name)), is_by_size)
+
+
+def group_of_benchmarks() -> str:
+    """Return the name of the group whose YAML says that it is of benchmarks."""
+    return next(
+        name
+        for name, file in task_files().items()
+        if file.config["metadata"].get("of_benchmarks")
+    )
 
 
 def benchmarks(tasks: list[str]) -> list[Group]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from pathlib import Path
 from statistics import fmean
 
@@ -32,9 +32,6 @@ from ..verdicts.tables import Failure
 from .board import Entrant, add_remarks, standing
 
 
-PUBLIC = "temporal_reasoning"  # the group of the benchmarks that the mean is over
-# Breakdowns whose values a page has columns for, in this order.
-COLUMNS = ("question_type", "type", "format")
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
 # Columns of `score` that tables of a board lack: `model` and `scope` say it.
 OF_SCORE = ("run", "task", "filter")
@@ -52,7 +49,7 @@ def board_data(
         )
     non_twins = {task for task in scored_tasks if not families.transformations(task)}
     shown_tasks = non_twins or scored_tasks
-    public_tasks = shown_tasks.intersection(families.leaf_tasks(PUBLIC))
+    public_tasks = shown_tasks.intersection(families.leaf_tasks(families.group_of_benchmarks()))
     public_benchmarks = sorted(families.benchmarks([*public_tasks]))
     other_benchmarks = sorted(families.benchmarks([*shown_tasks - public_tasks]))
     benchmarks = public_benchmarks + other_benchmarks
@@ -266,7 +263,8 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
         ]
         column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}
         columns_by_heading[[*subgroup_names, "Tasks"][0]].append(column)
-    for breakdown, task in product(COLUMNS, tasks):
+    columns_of_tasks = chain(*(scorer(task).utils.BOARD_COLUMNS for task in tasks))
+    for breakdown, task in product(dict.fromkeys(columns_of_tasks), tasks):
         heading = f"{label_by_task[task]} by " if has_many_tasks else "By "
         heading += breakdown.replace("_", " ")
         for row_key, row in figures.items():

@@ -33,7 +33,7 @@ from ..verdicts.answers import Answer, Source, answers_in, sha256
 from ..verdicts.checks import SEVERITY, messages_of
 from ..verdicts.figures import Document
 from ..verdicts.isolate import each_apart
-from ..verdicts.judge import BREAKDOWNS, shorten
+from ..verdicts.judge import shorten
 from ..verdicts.runs import Model
 
 
@@ -212,7 +212,9 @@ def _document_entry(key: Key, row: dict) -> dict:
         "task": task,
         "id": row["doc_id"],
         "parts": {
-            column: row[column] for column in BREAKDOWNS if row[column] is not None
+            column: row[column]
+            for column in scorer(task).utils.BREAKDOWNS
+            if row[column] is not None
         },
         "prompt": [],
         "reference": plain(row["reference"]),

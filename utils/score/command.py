@@ -32,17 +32,17 @@ import sys
 import textwrap
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from ..adapters import eval_results
 from ..core.cli import output_path, say, tool_parser, whole_number
 from ..core.errors import ToolError
-from ..core.families import benchmarks, scorer
+from ..core.families import ERROR, SHARE, Metric, benchmarks, breakdown_names, scorer
 from ..core.files import check_output
 from ..core.tables import FORMATS, escaped, percent, points, render
 from ..verdicts.figures import Tally
-from ..verdicts.judge import BREAKDOWNS, shorten, value_text
+from ..verdicts.judge import shorten, value_text
 from ..verdicts.runs import Model, answer_options, read_models
 from .cite import bibliography, citations
 from .health import faults, silent_ends
@@ -50,7 +50,7 @@ from .rows import RULES, rows, with_interval
 
 
 _PARAGRAPH = textwrap.TextWrapper(100, break_on_hyphens=False)
-_BREAKDOWNS = ("task", *BREAKDOWNS)  # "task": of reasons alone
+_REASONS = "task"  # with --by, what breaks down the reasons alone
 _FREQUENT = 0.05  # share of the answers from which on a reason has an example
 _LEGEND = """\
 Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
@@ -108,7 +108,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     add = parser.add_argument
     add("path", nargs="+", metavar="[NAME=]PATH")
     add("--output", type=output_path, metavar="DIR", help="for tables of verdicts")
-    by_help = f"{', '.join(_BREAKDOWNS)}; default: none in Markdown, else all"
+    by_help = f"{_REASONS}, or what families split scores by, such as level; default:"
+    by_help += " none in Markdown, else all"
     add("--by", type=_breakdowns, metavar="NAME,...", help=by_help)
     add("--cite", action="store_true", help="lines for a paper, and BibTeX entries")
     k_type = partial(whole_number, least=1)
@@ -124,9 +125,10 @@ def _options(arguments: list[str] | None) -> Namespace:
 
 def _breakdowns(text: str) -> list[str]:
     """Return the names in `--by`; ArgumentTypeError for an unknown one."""
-    breakdowns = [*filter(None, text.split(","))]
-    if unknown_names := {*breakdowns} - {*_BREAKDOWNS}:
-        fix = f"choose from {', '.join(_BREAKDOWNS)}"
+    breakdowns, known_names = text.split(","), [_REASONS, *breakdown_names()]
+    breakdowns = [*filter(None, breakdowns)]
+    if unknown_names := {*breakdowns} - {*known_names}:
+        fix = f"choose from {', '.join(known_names)}"
         raise ArgumentTypeError(f"{', '.join(sorted(unknown_names))}: {fix}")
     return breakdowns
 
@@ -143,7 +145,7 @@ def _report(runs: list[Run], breakdowns: list[str]) -> str:
         whole_rows = [row for row in run_rows if row["by"] is None]
         sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows)]
         sections.append("".join(_notes(model, whole_rows)))
-        sections += _reasons(model, whole_rows, "task" in breakdowns)
+        sections += _reasons(model, whole_rows, _REASONS in breakdowns)
         for row in (row for row in run_rows if row["by"] in breakdowns):
             rows_by_breakdown[row["task"], row["filter"], row["by"]].append(row)
     if silence_sentence := silent_ends([model for model, _ in runs]):
@@ -153,8 +155,8 @@ def _report(runs: list[Run], breakdowns: list[str]) -> str:
 
 
 def _tables(rows: list[dict]) -> Iterator[str]:
-    """Yield the scores, those of several answers together, and errors of times."""
-    score_rows, repeat_rows, time_rows = [], [], []
+    """Yield the scores, those of several answers together, and errors of values."""
+    score_rows, repeat_rows, error_rows = [], [], []
     for row in rows:
         task_cell = {"task": _name(row)}
         is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
@@ -167,22 +169,33 @@ def _tables(rows: list[dict]) -> Iterator[str]:
             | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
             | {"n": row["n"]}
         )
-        time_cells, repeat_cells = {}, {"answers": row["answers"]}
+        metrics = {} if "tasks" in row else scorer(row["task"]).metrics
+        error_cells, repeat_cells = {}, {"answers": row["answers"]}
         for column in (column for column in row if f"{column}_low" in row):
             column_title = column.replace("_", " ")
             if column.startswith(("pass@", "majority_")):
                 repeat_cells[column_title] = with_interval(row, column)
-            elif column.startswith("within_"):
-                time_cells[column_title] = with_interval(row, column)
             elif column.startswith("median_error_"):
-                time_cells[column_title] = with_interval(row, column, "{:+.4g}".format)
+                error_cells[column_title] = with_interval(row, column, "{:+.4g}".format)
+            elif column in metrics and metrics[column].is_shown:
+                metric = metrics[column]
+                unit = f" ({metric.unit})" if metric.unit else ""
+                number = with_interval(row, column, _number_form(metric))
+                error_cells[f"{column_title}{unit}"] = number
         if row["answers"] > row["n"]:
             repeat_rows.append(task_cell | repeat_cells)
-        if time_cells:
-            time_cells["date read"] = row.get("error_read")
-            time_rows.append(task_cell | time_cells)
-    for table_rows in filter(None, (score_rows, repeat_rows, time_rows)):
+        if error_cells:
+            error_cells["value read"] = row.get("error_read")
+            error_rows.append(task_cell | error_cells)
+    for table_rows in filter(None, (score_rows, repeat_rows, error_rows)):
         yield render(table_rows, "markdown", percent)
+
+
+def _number_form(metric: Metric) -> Callable[[float], str]:
+    """Return how a table shows values of a metric: shares of 1 as percent."""
+    if metric.kind == SHARE and metric.top == 1:
+        return percent
+    return ("{:+.4g}" if metric.kind == ERROR else "{:.4g}").format
 
 
 def _name(row: dict) -> str:

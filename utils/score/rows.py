@@ -7,9 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from ..core.errors import ToolError
-from ..core.families import Group, benchmarks, scorer
+from ..core.families import SHARE, Group, Metric, benchmarks, scorer
 from ..core.tables import natural, percent
-from ..stats import estimate_difference, estimate_median, estimate_score, linearised
+from ..stats import (
+    estimate_difference,
+    estimate_mean,
+    estimate_median,
+    estimate_score,
+    linearised,
+)
 from ..verdicts.figures import Document, Figures, Tally, together
 from ..verdicts.judge import INVALID
 
@@ -90,11 +96,9 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         figure_by_column[column] = sum(scores) / len(scores)
         if len(scores) < figures.n:
             figure_by_column[f"{column} n"] = len(scores)
-        top_of_scale = 100 if metric == "smape" else 1
         clusters = [doc.cluster for doc in documents if metric in doc.means()]
-        estimate = estimate_score([score / top_of_scale for score in scores], clusters)
-        figure_by_column[f"{column}_low"] = estimate.low * top_of_scale
-        figure_by_column[f"{column}_high"] = estimate.high * top_of_scale
+        ends = _ends_of_mean(scorer(figures.task).metrics[metric], scores, clusters)
+        figure_by_column |= zip((f"{column}_low", f"{column}_high"), ends)
     if headline_metrics and documents:
         figure_by_column |= _intervals(
             Group(figures.task, (figures.task,)), {figures.task: documents}
@@ -110,6 +114,16 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         read_time_count = sum(len(document.errors) for document in timed_documents)
         figure_by_column["error_read"] = read_time_count / figures.answers
     return figure_by_column
+
+
+def _ends_of_mean(
+    metric: Metric, scores: list[float], clusters: list[str]
+) -> tuple[float, float]:
+    """Return the ends of the interval of a metric's mean, by its kind."""
+    if metric.kind != SHARE:
+        return estimate_mean(scores, clusters)[1:]
+    estimate = estimate_score([score / metric.top for score in scores], clusters)
+    return estimate.low * metric.top, estimate.high * metric.top
 
 
 def _ends(column: str, figure_and_ends: Sequence[float]) -> dict[str, float]:
@@ -167,4 +181,6 @@ def with_interval(row: dict, column: str, form: Callable = percent) -> str | Non
     """Return a figure of a row with the ends of its interval, in words of `form`."""
     if row.get(column) is None:
         return None
+    if row[f"{column}_low"] is None:  # as of a mean of one cluster
+        return form(row[column])
     return "{} [{}, {}]".format(*(form(row[f"{column}{suffix}"]) for suffix in _ENDS))

@@ -7,7 +7,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from statistics import mean
@@ -15,7 +14,6 @@ from statistics import mean
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
-from .judge import BREAKDOWNS
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -42,9 +40,8 @@ class Document:
     table: object = None  # which has the last of them
     samples: list[str | None] = field(default_factory=list)  # numbers of its answers
     scores: list[dict[str, float]] = field(default_factory=list)  # of each answer
-    # Signed, of each answer with a value in time; in hours or days.
-    errors: list[float] = field(default_factory=list)
-    unit: str = "hours"
+    errors: list[float] = field(default_factory=list)  # signed, of answers with a value
+    unit: str = ""  # of the errors
 
     @property
     def row(self) -> dict:
@@ -57,11 +54,9 @@ class Document:
         scores = {metric: score for metric, score in score_items if score is not None}
         self.scores.append(scores)
         self.samples.append(row["sample"])
-        if row["value"] and any(metric.startswith("within_") for metric in scores):
-            time_texts = json.loads(row["value"]), json.loads(row["reference"])
-            answer_time, gold_time = map(datetime.fromisoformat, time_texts)
-            self.unit = "hours" if ":" in time_texts[1] else "days"
-            self.errors.append((answer_time - gold_time) / timedelta(**{self.unit: 1}))
+        if row["error"] is not None:
+            self.errors.append(row["error"])
+            self.unit = row["error_unit"]
 
     def means(self) -> dict[str, float]:
         """Return metric -> mean score of the answers; which apply, the document decides."""
@@ -151,7 +146,8 @@ class Tally:
             "silent": not finish_reason,  # nothing says why it ended
         }
         traits = [trait for trait, is_there in trait_flags.items() if is_there]
-        part_keys = [(part, row[part]) for part in BREAKDOWNS if row[part] is not None]
+        breakdowns = scorer(self.task).utils.BREAKDOWNS
+        part_keys = [(part, row[part]) for part in breakdowns if row[part] is not None]
         for figures in (self.all, *(self.parts[part_key] for part_key in part_keys)):
             if is_new_document:
                 figures.documents.append(document)

@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +24,6 @@ from .answers import Answer, document_text, sha256
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the
 # harness; a board shows how many there are.
 INVALID = ("no_instruction", "cut_off")
-# Fields of documents by which scores are broken down; the question has `format`.
-BREAKDOWNS = "question_type type format level graph_gen_algorithm sorting_type".split()
-# The JSON object that a question asks for; bounded, so that the search takes linear time.
-_TEMPLATE = re.compile(r"""\{["']explanation["'][^,]{0,500},(?P<fields>.{0,500}?)\}""")
 _LONGEST = 1_000  # characters of a text in a table
 _DIGITS = 16  # of a digest that is in a table to be compared
 
@@ -61,12 +56,14 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         verdict = task_scorer.explain(doc, answer.response)
         doc_digest, gold_response = utils.digest(doc).hex(), utils.gold_response(doc)
         cluster_digest = sha256(utils.cluster(doc))[:_DIGITS]
+        breakdowns = task_scorer.breakdowns(doc)
+        error, error_unit = None, None
+        if task_scorer.signed_error and verdict.value is not None:
+            values = verdict.value, verdict.reference
+            error, error_unit = task_scorer.signed_error(*values)
     except NOT_A_DOCUMENT as error:
         raise LineError(str(not_a_document(answer.task, doc, error))) from None
-    question, asked_format = doc.get("question"), None
-    if isinstance(question, str) and (format_match := _TEMPLATE.search(question)):
-        asked_format = " ".join(format_match["fields"].split())
-    breakdown_cells = {"format": asked_format, **doc}
+    task_scorer.check_scores(verdict.scores)
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
@@ -75,10 +72,12 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         "sample": answer.sample,
         "filter": answer.filter,
         **_verdict_columns(answer, doc, verdict, gold_response),
+        "error": error,
+        "error_unit": error_unit,
         "length": len(answer.response),
         "response": sha256(answer.response)[:_DIGITS],
         "excerpt": shorten(answer.response),
-        **{column: shorten(breakdown_cells.get(column)) for column in BREAKDOWNS},
+        **{name: shorten(value) for name, value in breakdowns.items()},
         "file": file,
         "line": answer.number,
         "has_system": _contains(answer.prompt, system),
@@ -179,8 +178,6 @@ def value_text(row: dict, column: str = "value") -> str | None:
 
 _TRIED = 3  # of the gold answers, those that seem best
 _ARTICLES = {"a", "an", "the"}  # which SQuAD's F1 does not count
-# All of a document that its published score depends on, but options.
-_REFERENCE = ("answer", "answer_format", "golds", "label", "letters")
 
 
 @dataclass
@@ -189,13 +186,13 @@ class References:
 
     task: str
     counts: Counter[str] = field(default_factory=Counter)
-    docs: dict[str, dict] = field(default_factory=dict)  # reference -> one of them
+    docs: dict[str, dict] = field(default_factory=dict)  # by key of the reference
 
     def add(self, doc: dict) -> None:
         """Count one more document."""
-        reference_json = json.dumps([doc.get(field_name) for field_name in _REFERENCE])
-        self.counts[reference_json] += 1
-        self.docs.setdefault(reference_json, doc)
+        reference_key = scorer(self.task).utils.reference_key(doc)
+        self.counts[reference_key] += 1
+        self.docs.setdefault(reference_key, doc)
 
     def constants(self) -> dict[str, float]:
         """Return the sum of the published scores of one answer to all documents, by answer.
@@ -206,10 +203,9 @@ class References:
         task_scorer, example_docs = scorer(self.task), [*self.docs.values()]
         if not (example_docs and task_scorer.headline):
             return {}
-        widest_doc = max(example_docs, key=lambda doc: len(doc.get("options", "")))
-        constant_answers = random_choices(self.task, widest_doc)
+        choices = max(map(task_scorer.choices, example_docs), key=len)
         score_sums: Counter[str] = Counter()
-        for constant_answer in sorted(constant_answers or self._best_golds()):
+        for constant_answer in sorted(choices or self._best_golds()):
             for doc, doc_count in zip(example_docs, self.counts.values()):
                 scores = task_scorer.process_results(doc, [constant_answer])
                 headline_score = scores[task_scorer.headline[0]]
@@ -218,29 +214,20 @@ class References:
 
     def _best_golds(self) -> list[str]:
         """Return the few golds of all documents with the most F1, or the most frequent."""
-        gold_response_of = scorer(self.task).utils.gold_response
-        has_f1 = "f1_score" in scorer(self.task).metrics
+        task_scorer = scorer(self.task)
         gold_counts: Counter[str] = Counter()
-        for reference_json, doc in self.docs.items():
-            doc_golds = doc["golds"] if has_f1 else [gold_response_of(doc)]
-            gold_counts.update(dict.fromkeys(doc_golds, self.counts[reference_json]))
-        if not has_f1:
+        if not any(metric.is_overlap for metric in task_scorer.metrics.values()):
+            for reference_key, doc in self.docs.items():
+                gold = task_scorer.utils.gold_response(doc)
+                gold_counts[gold] += self.counts[reference_key]
             return [gold for gold, _ in gold_counts.most_common(_TRIED)]
+        response_by_gold: dict[str, str] = {}
+        for reference_key, doc in self.docs.items():
+            golds = task_scorer.golds(doc)
+            response_by_gold |= golds
+            gold_counts.update(dict.fromkeys(golds, self.counts[reference_key]))
         best_golds_and_f1 = sum_f1(gold_counts).most_common(_TRIED)
-        return [gold_response_of({"golds": [gold]}) for gold, _ in best_golds_and_f1]
-
-
-def random_choices(task: str, document: dict) -> list[str]:
-    """Return every answer to choose from: sets of options, labels, else none."""
-    options = document.get("options", [])
-    gold_changes = [{"label": option} for option in options]
-    if "letters" in document:
-        option_letters = "ABCD"[: len(options)]
-        set_sizes = range(1, len(option_letters) + 1)
-        letter_sets = chain(*(combinations(option_letters, size) for size in set_sizes))
-        gold_changes = [{"letters": letter_set} for letter_set in letter_sets]
-    gold_response_of = scorer(task).utils.gold_response
-    return [gold_response_of(document | gold_change) for gold_change in gold_changes]
+        return [response_by_gold[gold] for gold, _ in best_golds_and_f1]
 
 
 def sum_f1(gold_counts: Counter[str]) -> Counter[str]:
