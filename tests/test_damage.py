@@ -72,7 +72,7 @@ def score_all(one: Scorer, doc: dict) -> None:
     """Every response to a document can be scored, and an empty one scores nothing."""
     for response in ("", *RESPONSES):
         for name, score in one.process_results(doc, [response]).items():
-            is_error = not one.higher_is_better[name]
+            is_error = not one.metrics[name].higher_is_better
             assert type(score) is float and isfinite(score), (name, score)
             assert is_error or 0 <= score <= bool(response), (name, score)
 

@@ -14,7 +14,7 @@ from utils.core.files import read_jsonl
 
 def test_entities_and_counts_of_semantic_rows_have_no_error():
     names = ("accuracy", "accuracy_flexible", "extracted")
-    assert scorer("tot_semantic").metrics == names
+    assert tuple(scorer("tot_semantic").metrics) == names
     doc = {"question": "In which year?", "label": "1985"}
     assert tuple(tot.explain_semantic(doc, '{"answer": 1986}').scores) == names
 

@@ -115,8 +115,8 @@ def check_scores(response: str) -> None:
     for task, document in DOCUMENTS:
         scores = score(task, document, response)
         assert all(type(x) is float and isfinite(x) for x in scores.values()), scores
-        for name, is_score in scorer(task).higher_is_better.items():
-            assert 0 <= scores.get(name, 0) <= (1 if is_score else 100), scores
+        for name, metric in scorer(task).metrics.items():
+            assert 0 <= scores.get(name, 0) <= metric.top, scores
         near = [x for name, x in scores.items() if name.startswith("within_")]
         assert near == sorted(near)
         if scores.get("accuracy_flexible"):

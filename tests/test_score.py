@@ -14,7 +14,7 @@ from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, SameModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.families import RENAMED, configuration, scorer
+from utils.core.families import configuration, scorer
 from utils.core.files import read_jsonl
 from utils.packs import disputed
 from utils.verdicts import figures
@@ -76,7 +76,10 @@ def test_scores_of_a_log_are_the_harness_s_to_the_last_bit(recorded_run, tables,
 def test_a_log_that_gives_other_scores_is_counted_whatever_it_calls_them(
     recorded_run, tmp_path, call, name
 ):
-    path, current_name = samples(recorded_run, "tcp_long"), RENAMED.get(name, name)
+    path, current_name = (
+        samples(recorded_run, "tcp_long"),
+        scorer("tcp_long").metric(name),
+    )
     first, *others = read_jsonl(path)
     right = first[current_name]
     for line in (first, *others):  # as `--predict_only` writes them, but for one
@@ -107,8 +110,8 @@ def test_a_row_says_what_each_rule_read_where_and_why(recorded_run, tables):
             assert row["digest"] == task.utils.digest(line["doc"]).hex()
             assert (row["doc_id"], row["length"]) == (line["doc_id"], len(response))
             assert row["reference"] and row["gold"]
-            columns.add(tuple(row))
-    assert len(columns) == 1
+            columns.add((task.family, tuple(row)))
+    assert len(columns) == len({family for family, _ in columns})
 
 
 def test_pandas_and_datasets_read_a_table_as_it_stands(tables, tmp_path):

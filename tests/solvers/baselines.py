@@ -26,7 +26,6 @@ from utils.core.documents import documents_of
 from utils.core.errors import ToolError
 from utils.core.families import Scorer, all_tasks, is_generated, scorer
 from utils.core.files import read_jsonl
-from utils.verdicts.judge import random_choices
 
 
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:
@@ -49,7 +48,7 @@ def row(path: Path, task: Scorer) -> str:
     frequent, count = _most_frequent(task, documents)
     empty_cell = _cell(task, documents, repeat([""]))
     frequent_cell = _cell(task, documents, repeat([frequent]))
-    choices = (random_choices(task.task, document) for document in documents)
+    choices = map(task.choices, documents)
     random_cell = _cell(task, documents, choices)
     label = task.explain(documents[0], frequent).flexible
     most_frequent = f"`{label}` ({count} of {len(documents)}): {frequent_cell}"

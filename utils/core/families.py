@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -112,8 +112,12 @@ class Metric(NamedTuple):
     top: float = 1  # of a SHARE
     unit: str = ""  # of an ERROR
     is_optional: bool = False  # whether only some documents have it
-    is_shown: bool = False  # whether the tables of `score` show it; CSV and JSON have all
-    is_overlap: bool = False  # whether an answer that shares words with a gold has a part
+    is_shown: bool = (
+        False  # whether the tables of `score` show it; CSV and JSON have all
+    )
+    is_overlap: bool = (
+        False  # whether an answer that shares words with a gold has a part
+    )
     formerly: str | None = None  # what logs before version 2.0 call it
     higher_is_better: bool = True  # as the YAML says
 
@@ -223,14 +227,20 @@ class Scorer(NamedTuple):
         """Return text -> response of each gold of a document."""
         if hasattr(self.utils, "golds"):
             return self.utils.golds(doc)
-        return dict.fromkeys([self.utils.gold_response(doc)], self.utils.gold_response(doc))
+        return dict.fromkeys(
+            [self.utils.gold_response(doc)], self.utils.gold_response(doc)
+        )
 
     def check_scores(self, scores: dict[str, float]) -> None:
         """Raise FamilyError for scores that are not as METRICS and the YAML say."""
-        place = f"{sys.modules[self.explain.__module__].__file__}: {self.explain.__name__}"
+        place = (
+            f"{sys.modules[self.explain.__module__].__file__}: {self.explain.__name__}"
+        )
         for name, score in scores.items():
             if not (metric := self.metrics.get(name)):
-                fault = f"returns a metric '{name}', which the YAML of {self.task} lacks"
+                fault = (
+                    f"returns a metric '{name}', which the YAML of {self.task} lacks"
+                )
                 raise FamilyError(f"{place} {fault}; {_SEE}")
             if metric.kind == SHARE and not 0 <= score <= metric.top:
                 fault = f"returns {score:g} as '{name}', no share of {metric.top:g}"
@@ -254,26 +264,16 @@ def scorer(task: str) -> Scorer:
         raise ToolError(f"task '{task}' is a group; its tasks are {', '.join(tasks)}")
     yaml_path, config, base_task = task_files()[task]
     required_keys = ("process_docs", "process_results", "metric_list", "metadata")
-    if missing := [key for key in required_keys if key not in config]:
-        raise FamilyError(f"{yaml_path}: names no {', '.join(missing)}; {_SEE}")
+    _check_names(yaml_path, "names", required_keys, config)
+    metadata = config["metadata"]
+    _check_names(yaml_path, "names", ("version", "prompt_version"), metadata)
     process_docs = function(config["process_docs"])
     results_setting = config["process_results"]
     utils = sys.modules[process_docs.__module__]
-    if missing := [name for name in Family.__annotations__ if not hasattr(utils, name)]:
-        raise FamilyError(f"{utils.__file__}: has no {', '.join(missing)}; {_SEE}")
-    metadata_keys = ("version", "prompt_version")
-    if missing := [key for key in metadata_keys if key not in config["metadata"]]:
-        fault = f"names no {', '.join(missing)} under metadata"
-        raise FamilyError(f"{yaml_path}: {fault}; {_SEE}")
+    _check_names(utils.__file__, "has", Family.__annotations__, vars(utils))
     explain = function(results_setting.replace(".process_results", ".explain"))
     scoring_module = sys.modules[explain.__module__]
-    if not hasattr(scoring_module, "METRICS"):
-        raise FamilyError(f"{scoring_module.__file__}: has no METRICS; {_SEE}")
     metrics = _metrics(scoring_module, yaml_path, config["metric_list"])
-    roles = {metric.role: name for name, metric in metrics.items() if metric.role}
-    if len({PUBLISHED, FLEXIBLE} & roles.keys()) == 1 or EXTRACTED not in roles:
-        fault = "names a published score without a flexible one, or no extracted"
-        raise FamilyError(f"{yaml_path}: {fault}; {_SEE}")
     dataset_kwargs = config.get("dataset_kwargs", {})
     upstream_name = dataset_kwargs.get("data_file") or config.get("dataset_name")
     upstream_name = dataset_kwargs.get("data_files", {}).get("test", upstream_name)
@@ -283,13 +283,13 @@ def scorer(task: str) -> Scorer:
         task=task,
         base=base_task,
         family=utils.__name__.split(".")[-2],
-        version=config["metadata"]["version"],
-        prompt_version=str(config["metadata"]["prompt_version"]),
+        version=metadata["version"],
+        prompt_version=str(metadata["prompt_version"]),
         config=config,
         file=file_stem,
         upstream=utils.FILES.get(files_key, (None, None)),
         metrics=metrics,
-        headline=(roles[PUBLISHED], roles[FLEXIBLE]) if PUBLISHED in roles else None,
+        headline=_headline(metrics, yaml_path),
         utils=utils,
         process_docs=process_docs,
         process_results=function(results_setting),
@@ -298,8 +298,17 @@ def scorer(task: str) -> Scorer:
     )
 
 
+def _check_names(
+    place: object, verb: str, needed: Iterable[str], names: Container[str]
+) -> None:
+    """Raise FamilyError for a file that lacks some of the names that it needs."""
+    if missing_names := [name for name in needed if name not in names]:
+        raise FamilyError(f"{place}: {verb} no {', '.join(missing_names)}; {_SEE}")
+
+
 def _metrics(module: ModuleType, yaml_path: Path, entries: list) -> dict[str, Metric]:
     """Return the metrics that a YAML file lists; FamilyError where METRICS lacks one."""
+    _check_names(module.__file__, "has", ["METRICS"], vars(module))
     metrics = {}
     for entry in entries:
         name, rises = entry["metric"], entry["higher_is_better"]
@@ -310,15 +319,27 @@ def _metrics(module: ModuleType, yaml_path: Path, entries: list) -> dict[str, Me
         if unknown_fields := fields.keys() - {*Metric._fields}:
             fault = f"METRICS['{name}'] has {', '.join(sorted(unknown_fields))}"
             fix = f"its fields are {', '.join(Metric._fields)}"
-                raise FamilyError(f"{module.__file__}: {fault}; {fix}")
+            raise FamilyError(f"{module.__file__}: {fault}; {fix}")
         metrics[name] = Metric(**fields, higher_is_better=rises)
     return metrics
+
+
+def _headline(metrics: dict[str, Metric], yaml_path: Path) -> tuple[str, str] | None:
+    """Return the published metric and the flexible one; FamilyError for one alone."""
+    name_by_role = {metric.role: name for name, metric in metrics.items()}
+    headline = tuple(name_by_role.get(role) for role in (PUBLISHED, FLEXIBLE))
+    if EXTRACTED not in name_by_role or headline.count(None) == 1:
+        fault = "its metrics have not the roles published, flexible and extracted"
+        raise FamilyError(f"{yaml_path}: {fault}; {_SEE}")
+    return None if None in headline else headline
 
 
 def breakdown_names() -> list[str]:
     """Return the names of all that any family's scores are split by."""
     families = {scorer(task).family: scorer(task).utils for task in all_tasks()}
-    return [*dict.fromkeys(name for utils in families.values() for name in utils.BREAKDOWNS)]
+    return [
+        *dict.fromkeys(name for utils in families.values() for name in utils.BREAKDOWNS)
+    ]
 
 
 def function(setting: str) -> Callable:
@@ -376,13 +397,14 @@ def groups() -> Iterator[Group]:
             yield Group(name, tuple(leaf_tasks(name)), is_by_size)
 
 
-def group_of_benchmarks() -> str:
-    """Return the name of the group whose YAML says that it is of benchmarks."""
-    return next(
-        name
+def benchmark_tasks() -> set[str]:
+    """Return the tasks of the groups whose YAML says that they are of benchmarks."""
+    return {
+        task
         for name, file in task_files().items()
         if file.config["metadata"].get("of_benchmarks")
-    )
+        for task in leaf_tasks(name)
+    }
 
 
 def benchmarks(tasks: list[str]) -> list[Group]:

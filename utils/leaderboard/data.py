@@ -49,7 +49,7 @@ def board_data(
         )
     non_twins = {task for task in scored_tasks if not families.transformations(task)}
     shown_tasks = non_twins or scored_tasks
-    public_tasks = shown_tasks.intersection(families.leaf_tasks(families.group_of_benchmarks()))
+    public_tasks = shown_tasks & families.benchmark_tasks()
     public_benchmarks = sorted(families.benchmarks([*public_tasks]))
     other_benchmarks = sorted(families.benchmarks([*shown_tasks - public_tasks]))
     benchmarks = public_benchmarks + other_benchmarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -146,9 +146,7 @@ class Tally:
             "silent": not finish_reason,  # nothing says why it ended
         }
         traits = [trait for trait, is_there in trait_flags.items() if is_there]
-        breakdowns = scorer(self.task).utils.BREAKDOWNS
-        part_keys = [(part, row[part]) for part in breakdowns if row[part] is not None]
-        for figures in (self.all, *(self.parts[part_key] for part_key in part_keys)):
+        for figures in (self.all, *self._parts_of(row)):
             if is_new_document:
                 figures.documents.append(document)
                 figures.n += 1
@@ -160,6 +158,12 @@ class Tally:
         if self.has_rows:
             document.rows.append(row)
         return document
+
+    def _parts_of(self, row: dict) -> Iterator[Figures]:
+        """Yield the figures of the parts that an answer's document is in."""
+        for breakdown in scorer(self.task).utils.BREAKDOWNS:
+            if row[breakdown] is not None:
+                yield self.parts[breakdown, row[breakdown]]
 
     def _find_document(self, row: dict) -> Document:
         """Return the document that a row answers, a new one or an earlier one.
