@@ -1,7 +1,7 @@
 """What tools know of tasks stands in the YAML files, as the harness reads it."""
 
-import json
 import pickle
+from unittest.mock import Mock
 
 import pytest
 
@@ -9,9 +9,10 @@ from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
 from utils.adapters.batch import score_batch
 from utils.adapters.rewards import reward
+from utils.core.contract import Family, Verdict
 from utils.core.documents import document, documents_of, load
-from utils.core.errors import ToolError
-from utils.core.families import Verdict, groups, leaf_tasks, prompt, scorer
+from utils.core.errors import FamilyError, ToolError
+from utils.core.families import groups, leaf_tasks, prompt, scorer
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -28,10 +29,7 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
             assert verdict.reason in one.utils.REASONS
 
 
-CONTRACT = [
-    *("FILES", "LICENCE", "REASONS", "digest", "cluster", "fingerprint"),
-    *("gold_response", "explain", "process_docs_long", "process_results"),
-]
+CONTRACT = [*Family.__annotations__, "explain", "process_docs_long", "process_results"]
 
 
 @pytest.mark.parametrize("name", CONTRACT)
@@ -46,15 +44,21 @@ def test_what_a_family_lacks_is_one_line(name, monkeypatch, call_score, request)
         load(["tcp"], EXAMPLES)  # where the harness ends in a traceback
 
 
-def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch):
+def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch, call_score):
     doc = {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"}
+    doc |= {"dialogue": ["A: Hi."], "question": "When?"}
     batch = {"task": ["tcp_long"], "doc": [doc | {"answer": 5}], "response": ["x"]}
     assert "its document is not one" in score_batch(batch)["error"][0]
-    monkeypatch.setattr(tcp, "extract_published", lambda response: json.nothing)
-    with pytest.raises(AttributeError, match="nothing"):
-        score_batch(batch | {"doc": [doc]})
-    with pytest.raises(AttributeError, match="nothing"):
-        reward("tcp_long")(["x"], [doc])
+    for error in (AttributeError, KeyError, TypeError, IndexError, ZeroDivisionError):
+        monkeypatch.setattr(
+            tcp, "extract_published", Mock(side_effect=error("nothing"))
+        )
+        with pytest.raises(FamilyError, match=r"tcp/utils.py, line [0-9]+: .*nothing"):
+            score_batch(batch | {"doc": [doc]})
+        with pytest.raises(FamilyError, match="nothing"):
+            reward("tcp_long")(["x"], [doc])
+    status, _, lines = call_score(EXAMPLES / "responses" / "careful" / "tcp_long.jsonl")
+    assert (status, lines.count("\n"), "nothing" in lines) == (1, 1, True)
 
 
 HEADLINES = {

@@ -19,15 +19,15 @@ TASKS = Path(__file__).resolve().parent.parent
 # The published and the flexible headline score, as families name them.
 HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 MOST_LEVELS = 10  # so many levels have a metric of their own in the YAML
-# What the tools know of the metrics (`Family` in utils/core/families.py).
+# What the tools know of the metrics (`Family` in utils/core/contract.py).
 METRICS = {
     "score": {"role": "published"},
     "score_flexible": {"role": "flexible"},
     **{
-        f"score_flexible_level_{level}": {"is_optional": True}
+        f"score_flexible_level_{level}": {"optional": True}
         for level in range(1, MOST_LEVELS + 1)
     },
-    "extracted": {"role": "extracted"},
+    "extracted": {},
 }
 
 

@@ -282,15 +282,23 @@ def fingerprint(digests: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 
 
-# --------------------- what the tools know of this family (`Family` in utils/core/families.py)
+# --------------------- what the tools know of this family (`Family` in utils/core/contract.py)
 METRICS = {
     "accuracy": {"role": "published", "formerly": "acc"},
     "accuracy_flexible": {"role": "flexible", "formerly": "acc_flexible"},
-    "extracted": {"role": "extracted"},
-    "within_1h": {"is_shown": True},
-    "within_24h": {"is_shown": True},
-    "within_1d": {"is_shown": True},
-    "within_7d": {"is_shown": True},
+    "extracted": {},
+    "within_1h": {"shown": True},
+    "within_24h": {"shown": True},
+    "within_1d": {"shown": True},
+    "within_7d": {"shown": True},
+}
+DOCUMENTS = {
+    "explain": {
+        "answer": str,
+        "answer_format": str,
+        "dialogue": [str],
+        "question": str,
+    },
 }
 BREAKDOWNS = {"level": "level"}
 BOARD_COLUMNS = []

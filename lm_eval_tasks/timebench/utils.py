@@ -609,17 +609,24 @@ def fingerprint(digests: Iterable[bytes]) -> str:
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 
 
-# --------------------- what the tools know of this family (`Family` in utils/core/families.py)
+# --------------------- what the tools know of this family (`Family` in utils/core/contract.py)
 METRICS = {
     "exact_match": {},
-    "f1_score": {"is_overlap": True, "formerly": "f1"},
+    "f1_score": {"overlap": True, "formerly": "f1"},
     "score": {"role": "published"},
     "score_flexible": {"role": "flexible"},
     "accuracy_flexible": {"formerly": "acc_flexible"},
-    "extracted": {"role": "extracted"},
+    "extracted": {},
     "bleu": {},
     "rouge_l": {},
     "keywords": {},
+}
+DOCUMENTS = {
+    "explain_qa": {"context": str, "question": str, "golds": [str]},
+    "explain_date": {"question": str, "golds": [str]},
+    "explain_options": {"context": str, "options": [str], "letters": [str]},
+    "explain_nli": {"premise": str, "hypothesis": str, "options": [str], "label": str},
+    "explain_generation": {"keywords": [str], "keywords_pos": [int], "statement": str},
 }
 BREAKDOWNS = {"question_type": "question_type", "type": "type", "level": "level"}
 BOARD_COLUMNS = ["question_type", "type"]

@@ -575,12 +575,16 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     return prompt_left, instruction.strip()
 
 
-# --------------------- what the tools know of this family (`Family` in utils/core/families.py)
+# --------------------- what the tools know of this family (`Family` in utils/core/contract.py)
 METRICS = {
     "accuracy": {"role": "published", "formerly": "acc"},
     "accuracy_flexible": {"role": "flexible", "formerly": "acc_flexible"},
-    "extracted": {"role": "extracted"},
-    "smape": {"top": 100, "is_optional": True},  # of references that have a size
+    "extracted": {},
+    "smape": {"top": 100, "optional": True},  # of references that have a size
+}
+DOCUMENTS = {
+    "explain_arithmetic": {"question": str, "label": str},
+    "explain_semantic": {"question": str, "label": str, "prompt": str},
 }
 # The JSON object that a question asks for; bounded, so that the search takes linear time.
 _ASKED_OBJECT = re.compile(

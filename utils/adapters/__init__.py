@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 
 from lm_eval_tasks.fresh import utils as fresh
 
+from ..core.contract import EXTRACTED, Verdict
 from ..core.documents import document
-from ..core.errors import NOT_A_DOCUMENT, ToolError
-from ..core.families import (
-    EXTRACTED,
-    Verdict,
-    configuration,
-    not_a_document,
-    scorer,
-)
+from ..core.errors import DocumentError
+from ..core.families import configuration, reading, scorer
 
 
 def explain(task: object, doc: object, response: object) -> Verdict:
@@ -25,16 +21,15 @@ def explain(task: object, doc: object, response: object) -> Verdict:
     is no task, no text, or not a document of the task.
     """
     explain_response = scorer(f"{task}").explain
-    try:
+    with suppress(ValueError):  # of a text that is no JSON
         doc = json.loads(doc) if isinstance(doc, str) else doc
-        if isinstance(doc, dict) and isinstance(response, str):
-            return explain_response(doc, response)
-    except NOT_A_DOCUMENT as error:
-        raise not_a_document(task, doc, error) from None
-    raise ToolError(
-        f"'doc' is a {type(doc).__name__}, 'response' is a {type(response).__name__}; give"
-        " a dict and a str, as the harness logs them"
-    )
+    if not (isinstance(doc, dict) and isinstance(response, str)):
+        raise DocumentError(
+            f"'doc' is a {type(doc).__name__}, 'response' is a {type(response).__name__}; give"
+            " a dict and a str, as the harness logs them"
+        )
+    with reading(task, doc):
+        return explain_response(doc, response)
 
 
 def metrics(task: str) -> tuple[str, ...]:

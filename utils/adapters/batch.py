@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import datetime, time
 from typing import TypeVar
 
-from ..core.errors import ToolError
+from ..core.errors import FamilyError, ToolError
 from ..core.families import scorer
 from . import explain
 
@@ -58,6 +58,8 @@ def _scored(task: object, doc: object, response: object) -> dict:
     added_cells = dict.fromkeys(_COLUMNS)
     try:
         verdict = explain(task, _plain(doc), response)
+    except FamilyError:
+        raise
     except ToolError as error:
         return added_cells | {"error": _text(str(error))}
     metric_names = (*(scorer(task).headline or (None, None)), "extracted")

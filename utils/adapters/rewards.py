@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..core.documents import document, documents
-from ..core.errors import ToolError
+from ..core.errors import DocumentError, ToolError
 from ..core.families import FOLDER, prompt, prompt_parts, scorer
 from . import explain
 
@@ -53,8 +53,8 @@ class Reward:
     def _score(self, place: str, document: str | dict, completion: object) -> float:
         try:
             scores = explain(self.task, document, _text(completion)).scores
-        except ToolError as error:
-            raise ToolError(f"{place}: {error}") from None
+        except DocumentError as error:
+            raise DocumentError(f"{place}: {error}") from None
         return float(scores[self.metric])
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from .cli import quiet_harness
-from .errors import ToolError
-from .families import FOLDER, leaf_tasks, scorer
+from .contract import SEE, column_fault
+from .errors import FamilyError, ToolError
+from .families import FOLDER, leaf_tasks, reading, scorer
 
 
 def load(
@@ -46,7 +47,25 @@ def documents(task: str, include_path: Path = FOLDER) -> tuple[dict, ...]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
     loaded_task = load([task], include_path)[1]["tasks"][task]
     # Made when it was built; `eval_docs`, which lm-eval 0.5 has alone, makes them again.
-    return tuple(getattr(loaded_task, "task_docs", None) or loaded_task.eval_docs)
+    docs = tuple(getattr(loaded_task, "task_docs", None) or loaded_task.eval_docs)
+    check_documents(task, docs)
+    return docs
+
+
+def check_documents(task: str, docs: tuple[dict, ...]) -> None:
+    """Raise FamilyError where a family does not score its gold response as it declares.
+
+    The first document stands for all.
+    """
+    task_scorer = scorer(task)
+    for doc in docs[:1]:
+        if fault := column_fault(task_scorer.columns, doc):
+            place = f"{task_scorer.utils.__file__}: DOCUMENTS"
+            raise FamilyError(f"{place}: a document of {task} {fault}; {SEE}")
+        with reading(task, doc):
+            gold_response = task_scorer.utils.gold_response(doc)
+            task_scorer.check_verdict(task_scorer.explain(doc, gold_response))
+            task_scorer.breakdowns(doc)
 
 
 def document(task: str, row: dict) -> dict:

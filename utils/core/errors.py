@@ -9,17 +9,16 @@ class FamilyError(ToolError):
     """What a family lacks of its contract: no answer to its tasks can be scored."""
 
 
+class DocumentError(ToolError):
+    """Why an object is not a document of a task."""
+
+
 class LineError(ToolError):
     """What is wrong with one line of a file; others may be good."""
 
 
 class Excess(Exception):
     """What of a file exceeds a limit: nothing of the file counts."""
-
-
-# What families raise for an object that is not a document of the task.
-NOT_A_DOCUMENT = (LookupError, TypeError, ValueError, AttributeError)
-NOT_A_DOCUMENT += (ArithmeticError, RecursionError)
 
 
 def fault_of(error: OSError) -> str:

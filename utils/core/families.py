@@ -9,21 +9,32 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import lm_eval_tasks
 
-from .errors import FamilyError, ToolError
+from .contract import (
+    SEE,
+    Family,
+    Metric,
+    Verdict,
+    check_family,
+    check_names,
+    check_verdict,
+    column_fault,
+    headline_of,
+    read_metrics,
+)
+from .errors import DocumentError, FamilyError, ToolError
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent
-SHARE, NUMBER, ERROR = KINDS = ("share", "number", "error")  # of metrics
-PUBLISHED, FLEXIBLE, EXTRACTED = ROLES = ("published", "flexible", "extracted")
-_SEE = "see 'Add a task' in CONTRIBUTING.md"
 
 
 class TaskFile(NamedTuple):
@@ -104,69 +115,6 @@ def bare(name: str) -> str:
     return name.rpartition("::")[2]
 
 
-class Metric(NamedTuple):
-    """What a metric is: what its entry in a family's METRICS says, by these names."""
-
-    kind: str = SHARE  # from 0 to `top`; NUMBER: any; ERROR: signed, in a unit
-    role: str | None = None  # PUBLISHED or FLEXIBLE score of a document, or EXTRACTED
-    top: float = 1  # of a SHARE
-    unit: str = ""  # of an ERROR
-    is_optional: bool = False  # whether only some documents have it
-    is_shown: bool = (
-        False  # whether the tables of `score` show it; CSV and JSON have all
-    )
-    is_overlap: bool = (
-        False  # whether an answer that shares words with a gold has a part
-    )
-    formerly: str | None = None  # what logs before version 2.0 call it
-    higher_is_better: bool = True  # as the YAML says
-
-
-class Verdict(Protocol):
-    """What a family's `explain` makes of a response: a NamedTuple of these fields.
-
-    Spans are positions in the response; None stands for what was not found.
-    """
-
-    scores: dict[str, float]  # in the order of the YAML
-    reason: str  # one of the family's REASONS
-    published: str | None  # the answer that the metric card's rule extracts
-    published_span: tuple[int, int] | None
-    flexible: str | None  # the answer that the response commits to, as it stands there
-    flexible_span: tuple[int, int] | None
-    value: object  # what the flexible answer was read as
-    reference: object  # the value of the reference, read the same way
-
-
-class Family(Protocol):
-    """What tools use of a family, by its names in the family's `utils.py`.
-
-    Beside these, the file has `process_docs_KIND`, `process_results_KIND` and
-    `explain_KIND` for each kind of task; the YAML files name the first two. Where `explain`
-    is, METRICS is, too: it names each metric of the YAML, and has the fields of `Metric`
-    that differ from its defaults. A family may also have some of these:
-
-    - `signed_error(value, reference)`, beside `explain`: how far the value of an answer is
-      from the reference, and the unit; `score` shows its median;
-    - `choices(document)`: every response to choose from, where a document has options;
-    - `golds(document)`: text -> response of each gold, for metrics that are overlaps.
-    """
-
-    # Upstream's name of a file, or what is before its last "_" -> rows, fingerprint or None.
-    FILES: dict[str, tuple]
-    LICENCE: str  # of the rows, as upstream states it
-    REASONS: dict[str, str]  # the word of a verdict -> what it means
-    # What scores are split by -> column of documents, or a function of one.
-    BREAKDOWNS: dict[str, str | Callable[[dict], object]]
-    BOARD_COLUMNS: list[str]  # the breakdowns that have columns on a board
-    # Document -> key of its reference: equal for those that equal answers are right for.
-    reference_key: Callable[[dict], str]
-    digest: Callable[[dict], bytes]  # document -> digest of what prompt and score need
-    cluster: Callable[[dict], str]  # document -> what it shares with others
-    fingerprint: Callable[[Iterable[bytes]], str]  # digests in any order -> one digest
-    gold_response: Callable[[dict], str]  # document -> its reference, as prompts ask
-
-
 class Scorer(NamedTuple):
     """What scores the responses to one task."""
 
@@ -187,6 +135,7 @@ class Scorer(NamedTuple):
     explain: Callable[[dict, str], Verdict]  # what `process_results` takes them from
     # Value and reference of a verdict -> signed error and its unit; None without any.
     signed_error: Callable[[object, object], tuple[float, str]] | None
+    columns: dict[str, type | list[type]]  # of documents
 
     @property
     def licence(self) -> str:
@@ -219,6 +168,12 @@ class Scorer(NamedTuple):
             for name, source in self.utils.BREAKDOWNS.items()
         }
 
+    def error_of(self, verdict: Verdict) -> tuple[float, str] | tuple[None, None]:
+        """Return the signed error of a verdict's value, and its unit, where it has one."""
+        if self.signed_error is None or verdict.value is None:
+            return None, None
+        return self.signed_error(verdict.value, verdict.reference)
+
     def choices(self, doc: dict) -> list[str]:
         """Return every response to choose from; [] for a document without options."""
         return self.utils.choices(doc) if hasattr(self.utils, "choices") else []
@@ -227,28 +182,12 @@ class Scorer(NamedTuple):
         """Return text -> response of each gold of a document."""
         if hasattr(self.utils, "golds"):
             return self.utils.golds(doc)
-        return dict.fromkeys(
-            [self.utils.gold_response(doc)], self.utils.gold_response(doc)
-        )
+        gold_response = self.utils.gold_response(doc)
+        return {gold_response: gold_response}
 
-    def check_scores(self, scores: dict[str, float]) -> None:
-        """Raise FamilyError for scores that are not as METRICS and the YAML say."""
-        place = (
-            f"{sys.modules[self.explain.__module__].__file__}: {self.explain.__name__}"
-        )
-        for name, score in scores.items():
-            if not (metric := self.metrics.get(name)):
-                fault = (
-                    f"returns a metric '{name}', which the YAML of {self.task} lacks"
-                )
-                raise FamilyError(f"{place} {fault}; {_SEE}")
-            if metric.kind == SHARE and not 0 <= score <= metric.top:
-                fault = f"returns {score:g} as '{name}', no share of {metric.top:g}"
-                raise FamilyError(f"{place} {fault}; say its kind in METRICS; {_SEE}")
-        for name in self.metrics.keys() - scores.keys():
-            if not self.metrics[name].is_optional:
-                fault = f"returns no '{name}', which the YAML of {self.task} names"
-                raise FamilyError(f"{place} {fault}; {_SEE}")
+    def check_verdict(self, verdict: Verdict) -> None:
+        """Raise FamilyError for a verdict that is not as the family declares."""
+        check_verdict(self.explain, self.metrics, self.utils.REASONS, verdict)
 
 
 def _version_key(version: str) -> list[int]:
@@ -264,20 +203,19 @@ def scorer(task: str) -> Scorer:
         raise ToolError(f"task '{task}' is a group; its tasks are {', '.join(tasks)}")
     yaml_path, config, base_task = task_files()[task]
     required_keys = ("process_docs", "process_results", "metric_list", "metadata")
-    _check_names(yaml_path, "names", required_keys, config)
+    check_names(yaml_path, "names", required_keys, config)
     metadata = config["metadata"]
-    _check_names(yaml_path, "names", ("version", "prompt_version"), metadata)
+    check_names(
+        f"{yaml_path}: metadata", "names", ("version", "prompt_version"), metadata
+    )
     process_docs = function(config["process_docs"])
     results_setting = config["process_results"]
     utils = sys.modules[process_docs.__module__]
-    _check_names(utils.__file__, "has", Family.__annotations__, vars(utils))
+    check_family(utils)
     explain = function(results_setting.replace(".process_results", ".explain"))
     scoring_module = sys.modules[explain.__module__]
-    metrics = _metrics(scoring_module, yaml_path, config["metric_list"])
-    dataset_kwargs = config.get("dataset_kwargs", {})
-    upstream_name = dataset_kwargs.get("data_file") or config.get("dataset_name")
-    upstream_name = dataset_kwargs.get("data_files", {}).get("test", upstream_name)
-    file_stem = task if "generator" in dataset_kwargs else Path(upstream_name).stem
+    metrics = read_metrics(scoring_module, yaml_path, config["metric_list"])
+    file_stem = task if is_generated(task) else _upstream_stem(yaml_path, config)
     files_key = file_stem if file_stem in utils.FILES else file_stem.rpartition("_")[0]
     return Scorer(
         task=task,
@@ -289,49 +227,35 @@ def scorer(task: str) -> Scorer:
         file=file_stem,
         upstream=utils.FILES.get(files_key, (None, None)),
         metrics=metrics,
-        headline=_headline(metrics, yaml_path),
+        headline=headline_of(metrics, yaml_path),
         utils=utils,
         process_docs=process_docs,
         process_results=function(results_setting),
         explain=explain,
         signed_error=getattr(scoring_module, "signed_error", None),
+        columns=_columns(utils, explain, base_task),
     )
 
 
-def _check_names(
-    place: object, verb: str, needed: Iterable[str], names: Container[str]
-) -> None:
-    """Raise FamilyError for a file that lacks some of the names that it needs."""
-    if missing_names := [name for name in needed if name not in names]:
-        raise FamilyError(f"{place}: {verb} no {', '.join(missing_names)}; {_SEE}")
+def _upstream_stem(yaml_path: Path, config: dict) -> str:
+    """Return upstream's name of the file with a task's rows, without its suffix."""
+    dataset_kwargs = config.get("dataset_kwargs", {})
+    data_files = dataset_kwargs.get("data_files", {})
+    names = dataset_kwargs.get("data_file"), data_files.get("test")
+    if not (name := next(filter(None, (*names, config.get("dataset_name"))), None)):
+        fault = "names no file of rows: data_file, data_files or dataset_name"
+        raise FamilyError(f"{yaml_path}: {fault}; {SEE}")
+    return Path(name).stem
 
 
-def _metrics(module: ModuleType, yaml_path: Path, entries: list) -> dict[str, Metric]:
-    """Return the metrics that a YAML file lists; FamilyError where METRICS lacks one."""
-    _check_names(module.__file__, "has", ["METRICS"], vars(module))
-    metrics = {}
-    for entry in entries:
-        name, rises = entry["metric"], entry["higher_is_better"]
-        if name not in module.METRICS:
-            fault = f"METRICS has no '{name}', which {yaml_path.name} names"
-            raise FamilyError(f"{module.__file__}: {fault}; {_SEE}")
-        fields = module.METRICS[name]
-        if unknown_fields := fields.keys() - {*Metric._fields}:
-            fault = f"METRICS['{name}'] has {', '.join(sorted(unknown_fields))}"
-            fix = f"its fields are {', '.join(Metric._fields)}"
-            raise FamilyError(f"{module.__file__}: {fault}; {fix}")
-        metrics[name] = Metric(**fields, higher_is_better=rises)
-    return metrics
-
-
-def _headline(metrics: dict[str, Metric], yaml_path: Path) -> tuple[str, str] | None:
-    """Return the published metric and the flexible one; FamilyError for one alone."""
-    name_by_role = {metric.role: name for name, metric in metrics.items()}
-    headline = tuple(name_by_role.get(role) for role in (PUBLISHED, FLEXIBLE))
-    if EXTRACTED not in name_by_role or headline.count(None) == 1:
-        fault = "its metrics have not the roles published, flexible and extracted"
-        raise FamilyError(f"{yaml_path}: {fault}; {_SEE}")
-    return None if None in headline else headline
+def _columns(utils: ModuleType, explain: Callable, base_task: str | None) -> dict:
+    """Return the columns of documents: of a task that another file scores, its base's."""
+    if explain.__module__ != utils.__name__:
+        return scorer(base_task).columns
+    check_names(
+        f"{utils.__file__}: DOCUMENTS", "has", [explain.__name__], utils.DOCUMENTS
+    )
+    return utils.DOCUMENTS[explain.__name__]
 
 
 def breakdown_names() -> list[str]:
@@ -346,35 +270,39 @@ def function(setting: str) -> Callable:
     """Return a function that `configuration` names, of the module in the package."""
     module_path, _, function_name = setting.rpartition(".")
     if not Path(f"{module_path}.py").is_file():
-        raise FamilyError(f"{module_path}.py: is missing; {_SEE}")
+        raise FamilyError(f"{module_path}.py: is missing; {SEE}")
     path_parts = Path(module_path).relative_to(FOLDER).parts
     module = importlib.import_module(".".join((lm_eval_tasks.__name__, *path_parts)))
     if not hasattr(module, function_name):
-        raise FamilyError(f"{module.__file__}: has no {function_name}; {_SEE}")
+        raise FamilyError(f"{module.__file__}: has no {function_name}; {SEE}")
     return getattr(module, function_name)
 
 
-def not_a_document(task: object, doc: object, error: Exception) -> ToolError:
-    """Return a ToolError that says why a family raised `error` for a document.
+@contextmanager
+def reading(task: str, doc: object) -> Iterator[None]:
+    """Turn what a family raises for a document into DocumentError, or FamilyError.
 
-    An attribute that a cell of the document lacks is a fault of the document. Any other
-    AttributeError is a fault of the family, and is raised again.
+    A document is at fault where it is not as DOCUMENTS says, and where the family raises
+    ValueError. All else is a fault of the family.
     """
-    if isinstance(error, AttributeError) and id(error.obj) not in map(id, _cells(doc)):
-        raise error
-    fault = f"has no {error}" if isinstance(error, KeyError) else f"{error!r:.100}"
-    return ToolError(
-        f"its document is not one of {task} ({fault}); give the 'doc' as the harness logs"
-        " it, or the task that it is of"
-    )
-
-
-def _cells(doc: object) -> Iterator[object]:
-    """Yield a document and all that is nested in it."""
-    yield doc
-    if isinstance(doc, dict | list):
-        for nested_value in doc.values() if isinstance(doc, dict) else doc:
-            yield from _cells(nested_value)
+    try:
+        yield
+    except (FamilyError, MemoryError):
+        raise
+    except Exception as error:
+        fault = column_fault(scorer(task).columns, doc)
+        if not fault and not isinstance(error, ValueError | RecursionError):
+            frames = traceback.extract_tb(error.__traceback__)
+            own_frames = [x for x in frames if Path(x.filename).is_relative_to(FOLDER)]
+            frame = (own_frames or frames)[-1]
+            place = f"{frame.filename}, line {frame.lineno}"
+            raise FamilyError(
+                f"{place}: {error!r:.200} of a document of {task}"
+            ) from error
+        raise DocumentError(
+            f"its document is not one of {task} ({fault or f'{error!r:.100}'}); give the"
+            " 'doc' as the harness logs it, or the task that it is of"
+        ) from None
 
 
 class Group(NamedTuple):

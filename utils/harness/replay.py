@@ -33,8 +33,8 @@ from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
 from ..core.cli import output_path, say, tool_parser
-from ..core.errors import NOT_A_DOCUMENT, ToolError
-from ..core.families import bare, leaf_tasks, not_a_document, scorer
+from ..core.errors import DocumentError, ToolError
+from ..core.families import bare, leaf_tasks, reading, scorer
 from ..core.files import check_writable, written_whole
 from ..verdicts.answers import Answer, document_text, read_answers, read_results, sha256
 from ..verdicts.runs import find_sources
@@ -95,10 +95,10 @@ def join(requests: dict[tuple, Instance], answers: list[Answer]) -> dict[tuple, 
         fit_keys = [key for key in [(answer.task, answer.doc_id)] if key in requests]
         if answer.doc is not None:
             try:
-                digest = scorer(answer.task).utils.digest(answer.doc)
-            except NOT_A_DOCUMENT as error:
-                fault = not_a_document(answer.task, answer.doc, error)
-                raise ToolError(f"{answer.place}: {fault}") from None
+                with reading(answer.task, answer.doc):
+                    digest = scorer(answer.task).utils.digest(answer.doc)
+            except DocumentError as error:
+                raise ToolError(f"{answer.place}: {error}") from None
             equal_keys = keys_by_digest[answer.task, digest]
             fit_keys = [key for key in equal_keys if answer.doc_id in (None, key[1])]
         if answer.doc_hash:

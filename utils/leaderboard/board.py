@@ -140,7 +140,7 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
     for aspect in ASPECTS:
         yield task_check[aspect]["status"], task_check[aspect]["text"], task
     run_version = task_check["version"]
-    if run_version and not scorer(task).has_prompts_of(run_version):
+    if run_version is not None and not scorer(task).has_prompts_of(run_version):
         yield FALSE, f"run as version {run_version}, not {scorer(task).version}", task
     if uninstructed_count := tally.all.counts["no_instruction"]:
         yield FALSE, f"{uninstructed_count:,} prompts without the instruction", task

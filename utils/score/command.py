@@ -37,8 +37,9 @@ from functools import partial
 
 from ..adapters import eval_results
 from ..core.cli import output_path, say, tool_parser, whole_number
+from ..core.contract import ERROR, RIGHT, SHARE, Metric
 from ..core.errors import ToolError
-from ..core.families import ERROR, SHARE, Metric, benchmarks, breakdown_names, scorer
+from ..core.families import benchmarks, breakdown_names, scorer
 from ..core.files import check_output
 from ..core.tables import FORMATS, escaped, percent, points, render
 from ..verdicts.figures import Tally
@@ -177,7 +178,7 @@ def _tables(rows: list[dict]) -> Iterator[str]:
                 repeat_cells[column_title] = with_interval(row, column)
             elif column.startswith("median_error_"):
                 error_cells[column_title] = with_interval(row, column, "{:+.4g}".format)
-            elif column in metrics and metrics[column].is_shown:
+            elif column in metrics and metrics[column].shown:
                 metric = metrics[column]
                 unit = f" ({metric.unit})" if metric.unit else ""
                 number = with_interval(row, column, _number_form(metric))
@@ -244,7 +245,7 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
             table_row["no answer by the published rule"] = unread_counts[reason]
             table_rows.append(table_row)
             group_name = ""
-            if reason != "right" and share >= _FREQUENT:
+            if reason != RIGHT and share >= _FREQUENT:
                 tally = max(tallies, key=lambda tally: tally.all.reasons[reason])
                 examples.append(_example(tally.examples[reason]))
     return [render(table_rows, "markdown", percent), "".join(examples)]

@@ -40,7 +40,7 @@ def faults(model: Model) -> Iterator[str]:
         task_limit = scorer(task).config["generation_kwargs"]["max_gen_toks"]
         if run_limit is not None and run_limit < task_limit:
             limit_texts.append(f"{task} {run_limit:,}, not {task_limit:,}")
-        if run_version and not scorer(task).has_prompts_of(run_version):
+        if run_version is not None and not scorer(task).has_prompts_of(run_version):
             version_texts.append(f"{task} {run_version}, not {scorer(task).version}")
     if limit_texts:
         fix = "run again without a max_gen_toks of your own"

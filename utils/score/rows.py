@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
+from ..core.contract import SHARE, Metric
 from ..core.errors import ToolError
-from ..core.families import SHARE, Group, Metric, benchmarks, scorer
+from ..core.families import Group, benchmarks, scorer
 from ..core.tables import natural, percent
 from ..stats import (
     estimate_difference,

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from statistics import mean
 
+from ..core.contract import CUT_OFF, EXTRACTED
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
@@ -139,7 +140,7 @@ class Tally:
             "cut_off_unknown": not (invalid_reason or finish_reason),
             # Faults, of which an answer may have several; see `score/health.py`.
             "length": finish_reason == "length",
-            "unended": verdict_reason == "cut_off" and finish_reason != "length",
+            "unended": verdict_reason == CUT_OFF and finish_reason != "length",
             "blank": not row["excerpt"].strip(),
             "no_system": row["has_system"] is False
             or invalid_reason == "no_instruction",
@@ -152,7 +153,7 @@ class Tally:
                 figures.n += 1
             figures.answers += 1
             figures.reasons[verdict_reason] += 1
-            figures.unextracted[verdict_reason] += row["scores"].get("extracted") == 0
+            figures.unextracted[verdict_reason] += row["scores"].get(EXTRACTED) == 0
             figures.counts.update(traits)
         self.examples.setdefault(verdict_reason, row)
         if self.has_rows:

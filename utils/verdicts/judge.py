@@ -15,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core.contract import CUT_OFF, Verdict
 from ..core.documents import documents
-from ..core.errors import NOT_A_DOCUMENT, LineError
-from ..core.families import Verdict, not_a_document, scorer
+from ..core.errors import DocumentError, LineError
+from ..core.families import reading, scorer
 from .answers import Answer, document_text, sha256
 
 
@@ -53,17 +54,18 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
     task_scorer = scorer(answer.task)
     utils = task_scorer.utils
     try:
-        verdict = task_scorer.explain(doc, answer.response)
-        doc_digest, gold_response = utils.digest(doc).hex(), utils.gold_response(doc)
-        cluster_digest = sha256(utils.cluster(doc))[:_DIGITS]
-        breakdowns = task_scorer.breakdowns(doc)
-        error, error_unit = None, None
-        if task_scorer.signed_error and verdict.value is not None:
-            values = verdict.value, verdict.reference
-            error, error_unit = task_scorer.signed_error(*values)
-    except NOT_A_DOCUMENT as error:
-        raise LineError(str(not_a_document(answer.task, doc, error))) from None
-    task_scorer.check_scores(verdict.scores)
+        with reading(answer.task, doc):
+            verdict = task_scorer.explain(doc, answer.response)
+            doc_digest, gold_response = (
+                utils.digest(doc).hex(),
+                utils.gold_response(doc),
+            )
+            cluster_digest = sha256(utils.cluster(doc))[:_DIGITS]
+            breakdowns = task_scorer.breakdowns(doc)
+            error, error_unit = task_scorer.error_of(verdict)
+    except DocumentError as error:
+        raise LineError(str(error)) from None
+    task_scorer.check_verdict(verdict)
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
@@ -87,7 +89,7 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
 def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> dict:
     """Return what a row has of a verdict, and of how much it says of the model."""
     task_scorer, invalid_reason = scorer(answer.task), None
-    if answer.finish_reason == "length" or verdict.reason == "cut_off":
+    if answer.finish_reason == "length" or verdict.reason == CUT_OFF:
         invalid_reason = "cut_off"
     if _contains(answer.prompt, doc.get("instruction")) is False:
         invalid_reason = "no_instruction"
@@ -216,7 +218,7 @@ class References:
         """Return the few golds of all documents with the most F1, or the most frequent."""
         task_scorer = scorer(self.task)
         gold_counts: Counter[str] = Counter()
-        if not any(metric.is_overlap for metric in task_scorer.metrics.values()):
+        if not any(metric.overlap for metric in task_scorer.metrics.values()):
             for reference_key, doc in self.docs.items():
                 gold = task_scorer.utils.gold_response(doc)
                 gold_counts[gold] += self.counts[reference_key]
