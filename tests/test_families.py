@@ -1,5 +1,6 @@
 """What tools know of tasks stands in the YAML files, as the harness reads it."""
 
+import json
 import pickle
 from unittest.mock import Mock
 
@@ -7,12 +8,13 @@ import pytest
 
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
+from utils.__main__ import main
 from utils.adapters.batch import score_batch
 from utils.adapters.rewards import reward
 from utils.core.contract import Family, Verdict
 from utils.core.documents import document, documents_of, load
 from utils.core.errors import FamilyError, ToolError
-from utils.core.families import groups, leaf_tasks, prompt, scorer
+from utils.core.families import configuration, groups, leaf_tasks, prompt, scorer
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -118,3 +120,29 @@ def test_a_row_becomes_the_document_that_a_run_has():
     assert documents_of("tcp_long", [row]) == [made]
     with pytest.raises(ValueError, match="^column 'answer': '5' is not in the form"):
         document("tcp_long", row | {"answer": "5"})
+
+
+VERSIONS = ["1.1", "2.2", "2.9", "2.10"]
+OTHER_VERSIONS = ["1.0", "2.11", "3.0", "0", "2.x", "", "²"]
+
+
+@pytest.mark.parametrize("version", [*VERSIONS, *OTHER_VERSIONS])
+def test_runs_of_versions_with_the_same_prompts_are_those_of_this_one(version):
+    task = scorer("tcp_long")._replace(version="2.10", prompt_version="1.1")
+    assert task.has_prompts_of(version) == (version in VERSIONS)
+
+
+def test_a_version_alone_keeps_old_runs_and_a_prompt_version_does_not(
+    monkeypatch, dummy_run, tmp_path, request
+):
+    request.addfinalizer(scorer.cache_clear)
+    metadata = configuration("tcp_long")["metadata"]
+    statuses = {}
+    for key in ("version", "prompt_version"):
+        monkeypatch.setitem(metadata, key, 99.5)
+        scorer.cache_clear()
+        path = tmp_path / f"{key}.json"
+        tool = ["leaderboard", str(dummy_run), "--include_path", str(EXAMPLES)]
+        main([*tool, "--json", str(path)])
+        [statuses[key]] = {row["status"] for row in json.loads(path.read_bytes())}
+    assert statuses == {"version": "verified", "prompt_version": "not ranked"}

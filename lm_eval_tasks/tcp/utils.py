@@ -161,6 +161,9 @@ def explain(doc: dict, response: str) -> Verdict:
     """Return what the rules read; `accuracy` is the metric card's, the others are ours."""
     reference, answer_format = doc["answer"], doc["answer_format"]
     gold_value = read_reference(reference, answer_format)
+    if gold_value is None or answer_format not in DISTANCES:
+        fault = f"{reference!r:.80} is not in the form {answer_format!r:.80}"
+        raise ValueError(f"'answer': {fault}")
     published_text, published_span = extract_published(response)
     masked_text = answer.mask(response)
     statement, value = read_flexible(masked_text, answer_format)

@@ -369,8 +369,15 @@ def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]
     return scores | {"accuracy_flexible": float(flexible == 1)}
 
 
+def _require(is_usable: object, doc: dict, column: str) -> None:
+    """Raise ValueError for a document with a column that no response can be scored by."""
+    if not is_usable:
+        raise ValueError(f"'{column}': {doc[column]!r:.80} cannot be used")
+
+
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
+    _require(doc["golds"], doc, "golds")
     published, statement_text, verdict = extract_answers(response)
     published_words, split_golds = normalise(published), [*map(normalise, doc["golds"])]
     published_f1 = max(f1(published_words, gold_words) for gold_words in split_golds)
@@ -386,10 +393,9 @@ def explain_qa(doc: dict, response: str) -> Verdict:
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a month of a year."""
     published, statement, verdict = extract_answers(response)
-    month, gold_dates = (
-        read_month(answer.plain(statement)),
-        [*map(parse_month, doc["golds"])],
-    )
+    month = read_month(answer.plain(statement))
+    gold_dates = [*map(parse_month, doc["golds"])]
+    _require(gold_dates and None not in gold_dates, doc, "golds")
     gold_months = [(gold_date.year, gold_date.month) for gold_date in gold_dates]
     scores = _scores(parse_month(published) in gold_dates, month in gold_months)
     return _judge(verdict, scores, month, gold_months)
@@ -397,6 +403,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
 
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should list options (`letters`: published)."""
+    _require(doc["letters"] and {*doc["letters"]} <= {*LETTERS}, doc, "letters")
     published, statement_text, verdict = extract_answers(response, several=True)
     gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
     our_letters = read_options(answer.plain(statement_text), doc["options"]) or set()
@@ -406,6 +413,8 @@ def explain_options(doc: dict, response: str) -> Verdict:
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a label."""
+    _require(all(doc["options"]), doc, "options")
+    _require(doc["label"] in doc["options"], doc, "label")
     published, statement_text, verdict = extract_answers(response)
     options, gold_label = doc["options"], doc["label"]
     label = read_label(answer.plain(statement_text), options)
@@ -415,6 +424,8 @@ def explain_nli(doc: dict, response: str) -> Verdict:
 
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
+    _require(doc["keywords"] and doc["statement"], doc, "statement")
+    _require({*doc["keywords_pos"]} <= {0, 1}, doc, "keywords_pos")
     _, statement, verdict = extract_answers(response, several=True)
     plain_text, gold = (
         " ".join(answer.plain(statement, ends=True).split()),
