@@ -95,7 +95,10 @@ def test_a_row_is_rendered_as_the_harness_does(pack):
 
 NOT_OF_TCP = [
     *((None, "is a NoneType"), ("{", "JSONDecodeError"), ("[]", "is a list")),
-    *(("{}", "has no 'answer'"), ({"answer": 5, "answer_format": None}, "Error")),
+    *(
+        ("{}", "has no 'answer'"),
+        ({"answer": 5, "answer_format": None}, "'answer' is 5, not a str"),
+    ),
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 
 from lm_eval_tasks.fresh import utils as fresh
 
@@ -21,13 +20,14 @@ def explain(task: object, doc: object, response: object) -> Verdict:
     is no task, no text, or not a document of the task.
     """
     explain_response = scorer(f"{task}").explain
-    with suppress(ValueError):  # of a text that is no JSON
+    fix = "give a dict and a str, as the harness logs them"
+    try:
         doc = json.loads(doc) if isinstance(doc, str) else doc
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(f"'doc' cannot be read ({error!r:.100}); {fix}") from None
     if not (isinstance(doc, dict) and isinstance(response, str)):
-        raise DocumentError(
-            f"'doc' is a {type(doc).__name__}, 'response' is a {type(response).__name__}; give"
-            " a dict and a str, as the harness logs them"
-        )
+        types_text = f"'doc' is a {type(doc).__name__}, 'response' is a"
+        raise DocumentError(f"{types_text} {type(response).__name__}; {fix}")
     with reading(task, doc):
         return explain_response(doc, response)
 
