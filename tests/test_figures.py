@@ -88,7 +88,7 @@ LIMIT = "configs.TASK.generation_kwargs.max_gen_toks"
 SETTINGS = {
     "none": ({}, None),
     "token limit": ({LIMIT: 16}, "tot_arithmetic 16, not "),
-    "limit": ({"config.limit": 10.0}, "--limit 10, so only some documents"),
+    "limit": ({"config.limit": 10.0}, "--limit 10, so only the first documents"),
     "system": ({"system_instruction": "Be brief."}, "without the system instruction"),
     "instruct": ({"model_name": "org/M-7B-Instruct"}, "no chat template was applied"),
     "it": ({"model_name": "org/gemma-2-9b-it"}, "no chat template was applied"),

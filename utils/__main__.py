@@ -25,6 +25,7 @@ TOOLS = {
     "export": ("harness.export", "write prompts as requests of the OpenAI Batch API"),
     "replay": ("harness.replay", "score recorded answers through the harness"),
     "offline": ("packs.offline", "make or check a pack that runs without a network"),
+    "sample": ("packs.sample", "draw a random part of the rows, and say its precision"),
     "generate": ("packs.generate", "make a pack of fresh problems from a seed"),
     "twins": ("packs.twins", "make a pack of public rows with other answers"),
 }

@@ -31,6 +31,10 @@ from scipy.special import stdtr, stdtrit
 CONFIDENCE, POWER = 0.95, 0.8
 LEAST_FREEDOM = 30  # below it, the power of a test cannot be foretold from its variance
 _LEAST_FEWER = 10
+# What is expected of two models before they answer: how far their differences correlate
+# within a cluster, and their scores by document. Means over the 15 pairs of six models that
+# answered ToT arithmetic; see METHODS.md.
+DIFFERENCE_CORRELATION, MODEL_CORRELATION = 0.13, 0.38
 SCORES, DIFFERENCES = (0.0, 1.0), (-1.0, 1.0)  # the ends of their scales
 
 
@@ -59,21 +63,23 @@ class Estimate(NamedTuple):
     p_value: float | None = None  # of "the difference is 0", two-sided
 
 
-def linearised(tasks: Sequence[Sequence[float]], by_size: bool) -> list[float]:
+def linearised(
+    tasks: Sequence[Sequence[float]], weights: Sequence[float]
+) -> list[float]:
     """Return a value for each document, of which the plain mean is the benchmark's score.
 
-    Takes the scores by task, and whether documents count alike, not tasks. The values of
-    documents spread as the scores about the mean of their own task, weighted as the task is.
+    Takes the scores by task, and how much each task counts. The values of documents spread
+    as the scores about the mean of their own task, weighted as the task is.
     """
     if len(tasks) == 1:
         return [*tasks[0]]
     n_docs = sum(map(len, tasks))
     task_means = [math.fsum(scores) / len(scores) for scores in tasks]
-    weights = [len(scores) / n_docs if by_size else 1 / len(tasks) for scores in tasks]
-    benchmark_mean = math.fsum(map(math.prod, zip(weights, task_means)))
+    shares = [weight / sum(weights) for weight in weights]
+    benchmark_mean = math.fsum(map(math.prod, zip(shares, task_means)))
     return [
-        benchmark_mean + weight * n_docs / len(scores) * (score - task_mean)
-        for scores, task_mean, weight in zip(tasks, task_means, weights)
+        benchmark_mean + share * n_docs / len(scores) * (score - task_mean)
+        for scores, task_mean, share in zip(tasks, task_means, shares)
         for score in scores
     ]
 
@@ -122,11 +128,17 @@ def _freedom(shares: np.ndarray) -> float:
     return max(1.0, float(1 / denominator))
 
 
-def wilson_interval(sizes: np.ndarray, sums: np.ndarray) -> tuple[float, float]:
-    """Return Wilson's interval of a score for the effective number of documents."""
+def wilson_interval(
+    sizes: np.ndarray, sums: np.ndarray, drawn_share: float = 0.0
+) -> tuple[float, float]:
+    """Return Wilson's interval of a score for the effective number of documents.
+
+    Of a whole, `drawn_share` of which was drawn at random, less is unknown by that share
+    (the finite population correction of Cochran, Sampling Techniques, 1977).
+    """
     clustered = spread(sizes, sums, SCORES)
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
-    z2_by_n = clustered.quantile**2 / clustered.effective
+    z2_by_n = clustered.quantile**2 / clustered.effective * (1 - drawn_share)
     middle = (mean + z2_by_n / 2) / (1 + z2_by_n)
     half_width = np.sqrt(mean * (1 - mean) * z2_by_n + z2_by_n**2 / 4) / (1 + z2_by_n)
     return np.maximum(middle - half_width, 0), np.minimum(middle + half_width, 1)
@@ -150,6 +162,21 @@ def estimate_score(
     mean, error = math.fsum(values) / len(values), clustered.error
     precision_fields = error, clustered.freedom, len(sizes), error / independent.error
     return Estimate(mean, low, high, *precision_fields, p_value)
+
+
+def estimate_whole_score(values: Sequence[float], drawn_share: float) -> Estimate:
+    """Return the mean of scores of documents that were drawn at random from a whole.
+
+    Takes the share of the whole that was drawn. Wilson's interval is that of the score of
+    the whole. Documents are drawn one by one: clusters make its error no larger.
+    """
+    each_alone = np.ones(len(values))
+    scores = np.asarray(values, dtype=float)
+    independent = spread(each_alone, scores, SCORES)
+    low, high = wilson_interval(each_alone, scores, drawn_share)
+    error = independent.error * math.sqrt(1 - drawn_share)
+    mean = math.fsum(values) / len(values)
+    return Estimate(mean, low, high, error, independent.freedom, len(values), 1.0)
 
 
 def estimate_difference(
@@ -261,3 +288,37 @@ def detectable_difference(
     variances = np.maximum(paired_variance * variance_ratios, least_variances)
     is_detected = gaps >= needed_errors * np.sqrt(variances)
     return float(gaps[is_detected.argmax()]) if is_detected.any() else None
+
+
+def expected_half_width(
+    documents: Sequence[int], weights: Sequence[float], drawn_share: float
+) -> float:
+    """Return half the width that is expected of the interval of a whole's score of 50 %.
+
+    Takes how many documents of each task are drawn, the weights of tasks in the score, and
+    the share that is drawn, as `estimate_whole_score` does.
+    """
+    variance = sum(weight**2 / n for weight, n in zip(weights, documents))
+    effective_count = 1 / variance / (1 - drawn_share) if drawn_share < 1 else math.inf
+    quantile = stdtrit(max(sum(documents) - 1, 1), (1 + CONFIDENCE) / 2)
+    return quantile / 2 / math.sqrt(effective_count + quantile**2)
+
+
+def expected_difference(
+    tasks: Sequence[Sequence[int]], weights: Sequence[float]
+) -> float:
+    """Return the difference of two models about 50 % that a test shows by POWER.
+
+    Takes the sizes of the clusters of each task, and the weights of tasks in the score.
+    """
+    variance, cluster_count = 0.0, 0
+    for cluster_sizes, weight in zip(tasks, weights):
+        sizes = np.array(cluster_sizes)
+        design_sum = (sizes * (1 + (sizes - 1) * DIFFERENCE_CORRELATION)).sum()
+        variance += weight**2 * design_sum / sizes.sum() ** 2
+        cluster_count += len(sizes)
+    freedom = max(cluster_count - len(tasks), 1)
+    needed_errors = stdtrit(freedom, [(1 + CONFIDENCE) / 2, POWER]).sum()
+    # Where the scores are d apart, the variance is (1 - d * d) / 2 of what does not correlate.
+    squared = needed_errors**2 * (1 - MODEL_CORRELATION) / 2 * variance
+    return math.sqrt(squared / (1 + squared))

@@ -23,7 +23,12 @@ from ..core.errors import ToolError
 from ..core.families import Group, configuration, scorer, title_of
 from ..score.cite import citations
 from ..score.health import silent_ends
-from ..score.rows import RULES, headline_scores, rows as score_rows
+from ..score.rows import (
+    RULES,
+    estimate_headline,
+    headline_scores,
+    rows as score_rows,
+)
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.judge import INVALID
@@ -159,8 +164,9 @@ def _mean_row(entrant: Entrant, benchmarks: list[Group], figures: dict) -> dict:
         mean_row[column] = sum(row[column] for row in benchmark_rows)
     mean_row["extracted"] = fmean(row["extracted"] for row in benchmark_rows)
     for rule in RULES:
+        tallies, documents_by_task = entrant.model.tasks, entrant.documents_by_task
         estimates = [
-            stats.estimate_score(*_values(entrant, [group], rule))
+            estimate_headline(group, documents_by_task, rule, tallies)
             for group in benchmarks
         ]
         mean_and_ends = stats.mean_of_independent(estimates)
@@ -174,11 +180,13 @@ def _values(
     """Return a value for each document, of which the mean is the score, and its cluster."""
     values_by_benchmark, clusters = [], []
     for benchmark in benchmarks:
-        documents_by_task = entrant.documents_by_task
-        scores, benchmark_clusters = headline_scores(benchmark, documents_by_task, rule)
+        documents_by_task, tallies = entrant.documents_by_task, entrant.model.tasks
+        scores, benchmark_clusters = headline_scores(
+            benchmark, documents_by_task, rule, tallies
+        )
         values_by_benchmark.append(scores)
         clusters += benchmark_clusters
-    return stats.linearised(values_by_benchmark, by_size=False), clusters
+    return stats.linearised(values_by_benchmark, [1] * len(benchmarks)), clusters
 
 
 def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:

@@ -47,7 +47,10 @@ def faults(model: Model) -> Iterator[str]:
         tasks_text = textwrap.shorten("; ".join(limit_texts), _LONGEST_LIST)
         yield f"the token limit is below the task's ({tasks_text}); {fix}."
     if (document_limit := run_claims.get("limit")) is not None:
-        yield f"the run has --limit {document_limit:g}, so only some documents; run again without it."
+        yield (
+            f"the run has --limit {document_limit:g}, so only the first documents; run"
+            " again without it, or on a random part (`temporal-eval sample`)."
+        )
     model_name = run_claims.get("model_name") or model.name
     if run_claims.get("chat_template") is False and _TUNED.search(model_name):
         yield (

@@ -11,10 +11,12 @@ from ..core.errors import ToolError
 from ..core.families import Group, benchmarks, scorer
 from ..core.tables import natural, percent
 from ..stats import (
+    Estimate,
     estimate_difference,
     estimate_mean,
     estimate_median,
     estimate_score,
+    estimate_whole_score,
     linearised,
 )
 from ..verdicts.figures import Document, Figures, Tally, together
@@ -74,7 +76,7 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
             **labels,
             **{"by": breakdown, "value": value},
             **{"n": figures.n, "answers": figures.answers},
-            **_scores(figures, k),
+            **_scores(figures, k, tally),
             **best_constant_cells,
             **{column: figures.counts[column] for column in _COUNTS},
             **{f"reason_{reason}": n for reason, n in figures.reasons.most_common()},
@@ -86,8 +88,11 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
         whole_task_cells = dict.fromkeys(whole_task_cells)
 
 
-def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
-    """Return column -> score, or end of its interval; the headline's columns are RULES."""
+def _scores(figures: Figures, k: int | None, tally: Tally) -> dict[str, float | None]:
+    """Return column -> score, or end of its interval; the headline's columns are RULES.
+
+    `figures` are of the documents of `tally`, or of a part of them.
+    """
     headline_metrics, documents = scorer(figures.task).headline or (), figures.documents
     # Where nothing counts, a row has None for these.
     figure_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
@@ -98,15 +103,22 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
         if len(scores) < figures.n:
             figure_by_column[f"{column} n"] = len(scores)
         clusters = [doc.cluster for doc in documents if metric in doc.means()]
-        ends = _ends_of_mean(scorer(figures.task).metrics[metric], scores, clusters)
+        metric_entry, drawn_share = (
+            scorer(figures.task).metrics[metric],
+            tally.drawn_share,
+        )
+        ends = _ends_of_mean(metric_entry, scores, clusters, drawn_share)
         figure_by_column |= zip((f"{column}_low", f"{column}_high"), ends)
     if headline_metrics and documents:
         figure_by_column |= _intervals(
-            Group(figures.task, (figures.task,)), {figures.task: documents}
+            Group(figures.task, (figures.task,)),
+            {figures.task: documents},
+            {figures.task: tally},
         )
         clusters = [document.cluster for document in documents]
         for column, scores in together(documents, k).items() if k else ():
-            figure_by_column |= _ends(column, estimate_score(scores, clusters))
+            estimate = _estimate(scores, clusters, tally.drawn_share)
+            figure_by_column |= _ends(column, estimate)
     if timed_documents := [document for document in documents if document.errors]:
         mean_errors = [fmean(document.errors) for document in timed_documents]
         clusters = [document.cluster for document in timed_documents]
@@ -118,12 +130,13 @@ def _scores(figures: Figures, k: int | None) -> dict[str, float | None]:
 
 
 def _ends_of_mean(
-    metric: Metric, scores: list[float], clusters: list[str]
+    metric: Metric, scores: list[float], clusters: list[str], drawn_share: float | None
 ) -> tuple[float, float]:
     """Return the ends of the interval of a metric's mean, by its kind."""
     if metric.kind != SHARE:
         return estimate_mean(scores, clusters)[1:]
-    estimate = estimate_score([score / metric.top for score in scores], clusters)
+    shares = [score / metric.top for score in scores]
+    estimate = _estimate(shares, clusters, drawn_share)
     return estimate.low * metric.top, estimate.high * metric.top
 
 
@@ -132,15 +145,40 @@ def _ends(column: str, figure_and_ends: Sequence[float]) -> dict[str, float]:
     return dict(zip((f"{column}{suffix}" for suffix in _ENDS), figure_and_ends))
 
 
+def _estimate(
+    scores: list[float], clusters: list[str], drawn_share: float | None
+) -> Estimate:
+    """Return the mean of scores with its interval; of drawn documents, that of the whole."""
+    if drawn_share is None:
+        return estimate_score(scores, clusters)
+    return estimate_whole_score(scores, drawn_share)
+
+
+def estimate_headline(
+    benchmark: Group,
+    documents_by_task: dict[str, list[Document]],
+    rule: str,
+    tallies: dict[str, Tally],
+) -> Estimate:
+    """Return a benchmark's score by one of RULES, with its interval."""
+    values, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
+    tasks = filter(documents_by_task.get, benchmark.tasks)
+    drawn_shares = [tallies[task].drawn_share for task in tasks]
+    is_drawn = None not in drawn_shares
+    return _estimate(values, clusters, min(drawn_shares) if is_drawn else None)
+
+
 def _intervals(
-    benchmark: Group, documents_by_task: dict[str, list[Document]]
+    benchmark: Group,
+    documents_by_task: dict[str, list[Document]],
+    tallies: dict[str, Tally],
 ) -> dict[str, float]:
     """Return intervals of the mean scores, and of flexible minus published (format cost)."""
     figure_by_column, scores_by_rule = {}, []
     for rule in RULES:
-        scores, clusters = headline_scores(benchmark, documents_by_task, rule)
+        scores, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
         scores_by_rule.append(scores)
-        estimate = estimate_score(scores, clusters)
+        estimate = estimate_headline(benchmark, documents_by_task, rule, tallies)
         for field in ("low", "high", "error", "freedom", "design_effect"):
             figure_by_column[f"{rule}_{field}"] = getattr(estimate, field)
     format_cost = estimate_difference(*scores_by_rule, clusters)
@@ -149,20 +187,35 @@ def _intervals(
 
 
 def headline_scores(
-    benchmark: Group, documents_by_task: dict[str, list[Document]], rule: str
+    benchmark: Group,
+    documents_by_task: dict[str, list[Document]],
+    rule: str,
+    tallies: dict[str, Tally] | None = None,
 ) -> tuple[list[float], list[str]]:
-    """Return `linearised` scores of a benchmark's documents by one of RULES, and clusters."""
-    scores_by_task, clusters = [], []
+    """Return `linearised` scores of a benchmark's documents by one of RULES, and clusters.
+
+    Where `tallies` know that documents were drawn, a task counts as all its rows do.
+    """
+    scores_by_task, clusters, weights = [], [], []
     for task in filter(documents_by_task.get, benchmark.tasks):
+        drawn = tallies[task].drawn if tallies else None
+        whole_size = drawn.rows if drawn else len(documents_by_task[task])
+        weights.append(whole_size if benchmark.by_size else 1)
         metric = scorer(task).headline[RULES.index(rule)]
         scores_by_task.append([doc.means()[metric] for doc in documents_by_task[task]])
         clusters += [document.cluster for document in documents_by_task[task]]
-    return linearised(scores_by_task, benchmark.by_size), clusters
+    return linearised(scores_by_task, weights), clusters
 
 
 def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -> dict:
     """Return the means and sums of a benchmark's tasks."""
-    weights = [row["n"] if benchmark.by_size else 1 for row in task_rows]
+    weights = [1] * len(task_rows)
+    if benchmark.by_size:
+        all_drawn = [tallies[row["task"]].drawn for row in task_rows]
+        weights = [
+            drawn.rows if drawn else row["n"]
+            for drawn, row in zip(all_drawn, task_rows)
+        ]
     cell_by_column = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
     cell_by_column |= dict.fromkeys(("by", "value", *_MEANS))
     for column in _MEANS:
@@ -172,7 +225,7 @@ def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -
             cell_by_column[column] = weighted_sum / sum(weights)
     if cell_by_column["published"] is not None:
         documents_by_task = {task: tallies[task].all.documents for task in tallies}
-        cell_by_column |= _intervals(benchmark, documents_by_task)
+        cell_by_column |= _intervals(benchmark, documents_by_task, tallies)
     for column in ("n", "answers", *_COUNTS):
         cell_by_column[column] = sum(row[column] for row in task_rows)
     return cell_by_column

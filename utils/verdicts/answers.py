@@ -28,6 +28,7 @@ from ..core.documents import document
 from ..core.errors import FamilyError, ToolError
 from ..core.families import all_tasks, bare, scorer
 from ..core.files import Line, parse, read_lines
+from ..packs.sample import SEED_KEY
 
 
 SAMPLES_NAME = re.compile(
@@ -304,6 +305,7 @@ def claims_of(results: dict, task: str) -> dict:
         "n_shot": typed_claim(within(results, "n-shot", task), int),
         "max_gen_toks": typed_claim(max_tokens, int),
         "repeats": typed_claim(within(config, "repeats"), int),
+        "sample_seed": typed_claim(within(config, "metadata", SEED_KEY), int),
     }
 
 

@@ -20,6 +20,7 @@ from lm_eval_tasks.fresh.utils import read_request
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
+from ..packs.sample import recognise
 from .answers import LONGEST, Answer, claims_of, typed_claim, within
 from .figures import Tally
 
@@ -241,7 +242,14 @@ class Check:
         doc_count = tally.answered
         if (rows := pack_rows(self.task, self.include_path)) is not None:
             pack_name = f"{self.include_path.name}/"
-            return self._compare(doc_count, rows, pack_name, rows.total())
+            outcome = self._compare(doc_count, rows, pack_name, rows.total())
+            seed = self.claims.get("sample_seed")
+            if outcome[0] == VERIFIED and seed is not None:
+                if drawn := recognise(
+                    self.task, seed, tally.digests, self.include_path
+                ):
+                    return VERIFIED, drawn.describe(doc_count), False
+            return outcome
         if is_generated(self.task):
             return self._compare_generated(doc_count)
         # What a system message says is no part of a fingerprint.

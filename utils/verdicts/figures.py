@@ -15,6 +15,7 @@ from ..core.contract import CUT_OFF, EXTRACTED
 from ..core.errors import LineError
 from ..core.families import scorer
 from ..packs import disputed
+from ..packs.sample import Drawn
 
 
 _DIGITS = 12  # of a digest that the table below has
@@ -109,6 +110,7 @@ class Tally:
     answered: int = 0
     left_out: int = 0
     surplus: int = 0
+    drawn: Drawn | None = None  # of which whole the documents are a random part
     constants: Counter[str] = field(default_factory=Counter)  # as of `References`
     # Reason -> the first row that has it; digest -> how many documents have it.
     examples: dict[str, dict] = field(default_factory=dict)
@@ -213,11 +215,18 @@ class Tally:
         document_digests = map(bytes.fromhex, self.digests.elements())
         return scorer(self.task).utils.fingerprint(document_digests)
 
+    @property
+    def drawn_share(self) -> float | None:
+        """The share of the task's rows that was drawn at random; None of other runs."""
+        return self.drawn and self.answered / self.drawn.rows
+
     def describe_rows(self) -> str:
         """Return in words whether the documents are the benchmark's, or those of a seed.
 
         A fingerprint is one of all rows, those that are left out included.
         """
+        if self.drawn:
+            return self.drawn.describe(self.answered)
         benchmark_row_count, known_fingerprint = scorer(self.task).upstream
         if benchmark_row_count is None:
             return "made from a seed"
@@ -235,6 +244,14 @@ class Tally:
 
 def rows_remark(tallies: list[Tally], n: int) -> str | None:
     """Return in words how `n` documents of tasks differ from the benchmark's rows, if so."""
+    if all_drawn := [tally.drawn for tally in tallies if tally.drawn]:
+        if (
+            len(all_drawn) == len(tallies)
+            and len({drawn.seed for drawn in all_drawn}) == 1
+        ):
+            whole = all_drawn[0]._replace(rows=sum(drawn.rows for drawn in all_drawn))
+            is_verified = all(drawn.is_verified for drawn in all_drawn)
+            return whole._replace(is_verified=is_verified).describe(n)
     benchmark_row_counts = [scorer(tally.task).upstream[0] for tally in tallies]
     if None in benchmark_row_counts:
         return None

@@ -20,6 +20,7 @@ from ..core.errors import LineError, ToolError
 from ..core.families import all_tasks
 from ..core.files import SUFFIXES
 from ..packs import disputed
+from ..packs.sample import recognise
 from .answers import LONGEST, SAMPLES_NAME, Source
 from .figures import Document, Tally
 from .isolate import LIMITS, MOST_FAULTS
@@ -174,6 +175,11 @@ class Model:
                     refusals["tasks"].append([task, self.filter, 1])
                     if len(refusals["lines"]) < MOST_FAULTS:
                         refusals["lines"].append([row["line"], str(error)])
+        for task, tally in self.tasks.items():
+            seed = self.claims(task).get("sample_seed")
+            if seed is not None:
+                pack = options.include_path
+                tally.drawn = recognise(task, seed, tally.digests, pack)
         for table in self.tables:
             for task, filter_name, line_count in table.head["refused"]["tasks"]:
                 self.refused[task] += line_count * (filter_name == self.filter)
