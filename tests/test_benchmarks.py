@@ -97,3 +97,60 @@ def test_real_answers_score_and_their_prompts_are_split_as_published(shared, mod
         problem, instruction = split_instruction(row["question"], row["question"])
         assert problem.split() == row["question_wo_instruct"].split()
         assert instruction.split() == row["instruction"].split()
+
+
+# By type of question: answers, and how many are right by the published rule and the flexible one.
+SEMANTIC = {
+    "before_after": (49, 1, 2),
+    "event_at_the_time_of_another_event": (37, 19, 21),
+    "event_at_time_t": (34, 5, 7),
+    "event_at_what_time": (28, 15, 18),
+    "first_last": (44, 17, 20),
+    "number_of_events_in_time_interval": (40, 15, 16),
+    "relation_duration": (32, 13, 16),
+    "timeline": (73, 0, 2),
+}
+
+
+def test_real_answers_to_tot_semantic_score_as_they_were_read(shared):
+    (path,) = shared.glob("responses_semantic/*.jsonl")
+    counts = dict.fromkeys(SEMANTIC, (0, 0, 0))
+    for row in read_jsonl(path):
+        scores = headlines("tot_semantic", row, row["response"])
+        expected = card_rules.semantic(row["response"], row)
+        assert (scores["published"], scores["extracted"]) == expected, row
+        verdict = (1, scores["published"], scores["flexible"])
+        counts[row["question_type"]] = tuple(
+            map(sum, zip(counts[row["question_type"]], verdict))
+        )
+    assert counts == SEMANTIC
+
+
+# Blind answers that the card credits and the rule refuses, each of a form that RESULTS names:
+# hedged, denied or ambiguous. Answers taken back are `superseded`.
+CREDITED_BY_THE_CARD_ALONE = {
+    "A or B, depending on how one reads the story",
+    "2024-05-13 16:00 GMT",
+    "all except B and C",
+    "A, and maybe B",
+}
+
+
+def test_what_the_card_credits_is_credited_taken_back_or_named(shared):
+    refused = set()
+    for path in sorted(shared.glob("responses*/*.jsonl")):
+        task = "tot_semantic" if "semantic" in path.name else "tot_arithmetic"
+        for row in read_jsonl(path):
+            refused |= credited_by_the_card_alone(task, row, row["response"])
+    assert refused == set()
+    for row in read_jsonl(shared / "blind" / "answers.jsonl"):
+        refused |= credited_by_the_card_alone(row["task"], row["doc"], row["response"])
+    assert refused == CREDITED_BY_THE_CARD_ALONE
+
+
+def credited_by_the_card_alone(task: str, document: dict, response: str) -> set[str]:
+    """Return the published answer, if the flexible rule refuses it as not taken back."""
+    verdict = scorer(task).explain(document, response)
+    published, flexible = (verdict.scores[metric] for metric in scorer(task).headline)
+    is_refused = published > flexible and verdict.reason != "superseded"
+    return {verdict.published} if is_refused else set()

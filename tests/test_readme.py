@@ -17,6 +17,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", TOOLS, re.MULTILINE | re.DOTALL)
 SHOWN = [x for x in BLOCKS if not re.search("import (trl|datasets|ray)|from trl", x)]
 # `expression  # value`, or the value as a comment on the next line.
 SHOWN_VALUE = re.compile(r"(?m)^(\S.*?)(?:\s{2,}|\n)# (['{(].*?[)}']?)(?:, where .*)?$")
+RULE_PAGES = ("tcp", "tot", "timebench")
 # A line of the table: the function's name and the fields of a document.
 ROWS = re.findall(r"\| `(\w+)\.utils\.(\w+)` \| `(\{.*\})` \|", TOOLS)
 
@@ -43,6 +44,14 @@ def test_the_reward_table_has_every_function_and_the_fields_that_it_needs():
             incomplete = {key: document[key] for key in document if key != field}
             with pytest.raises(KeyError):
                 explain(incomplete, "Thus, the correct answer is: B")
+
+
+def test_the_five_sentences_are_the_same_on_each_page_of_the_rule():
+    folder = ROOT / "lm_eval_tasks"
+    pages = [folder / "ANSWER.md", *(folder / x / "README.md" for x in RULE_PAGES)]
+    quotes = [re.findall(r"(?m)^> .*$", page.read_text("utf-8")) for page in pages]
+    assert quotes[0]
+    assert all(quote == quotes[0] for quote in quotes)
 
 
 @pytest.mark.parametrize("path", READMES, ids=lambda path: str(path.relative_to(ROOT)))
