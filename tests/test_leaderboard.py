@@ -15,10 +15,12 @@ from tests.answers import write
 from tests.conftest import EXAMPLES, PACK as OWN
 from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
+from utils import stats
 from utils.__main__ import main
 from utils.core.families import prompt, scorer
 from utils.core.files import read_jsonl
-from utils.leaderboard import page
+from utils.leaderboard import board as entrants, page
+from utils.score.rows import RULES
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -136,7 +138,7 @@ def test_ranks_are_ranges_and_nobody_is_ranked_alone(make):
     rows = by_model(make("json", runs, *BARE))
     assert [rows[x]["flexible_rank"] for x in runs] == ["1-2", "1-2", "3-3", None]
     # The pairs of three models, under two rules, in one benchmark.
-    assert "for 3 models and 6 tests" in make("html", runs, *BARE)
+    assert "are 6 tests of 3 models" in make("html", runs, *BARE)
 
 
 LONG = "so " * 20
@@ -153,12 +155,35 @@ def test_equal_answers_are_remarked_and_cost_no_rank(make, prefix, shared, is_re
     runs["near copy"] = [*rows[:-1], rows[-1] | {"response": "x" * 90}]
     found = by_model(make("json", runs, *BARE))
     for name, other in (("a", "copy"), ("copy", "a")):
-        remark = f"all {shared} answers to shared documents are those of {other}"
+        remark = f"all {shared} answers to shared documents are those of '{other}'"
         assert (remark in found[name]["remarks"]) == is_remarked
     assert "shared" not in found["b"]["remarks"]
     whole = [name for name in runs if len(runs[name]) == 40]
     assert {found[name]["rank_of"] for name in whole} == {len(whole)}
     assert {found[name]["flexible_rank"] for name in whole} == {f"1-{len(whole)}"}
+
+
+def test_models_are_tested_against_those_that_they_are_ranked_with_alone(
+    make, monkeypatch
+):
+    tests, compared, estimate = [], [], stats.estimate_difference
+    honest = {
+        "a": planned(30, prefix=LONG),
+        "b": planned(30, wrong=7, prefix="b" + LONG),
+    }
+    others = {f"x{n}": planned(31 + n % 2, wrong=31) for n in range(20)}
+    test = lambda *pair: tests.append(pair) or estimate(*pair)  # noqa: E731
+    monkeypatch.setattr(stats, "estimate_difference", test)
+    compare = lambda *pair: compared.append(pair) or 0  # noqa: E731
+    monkeypatch.setattr(entrants, "_count_copied", compare)
+    alone, beside = (
+        by_model(make("json", x, *BARE)) for x in (honest, honest | others)
+    )
+    assert {name: beside[name] for name in honest} == alone
+    assert alone["a"]["published_rank"] == "1-1"
+    # The honest pair on both boards, and the pairs of ten in two groups.
+    assert len(tests) == (2 * 1 + 2 * 45) * len(RULES)
+    assert not compared
 
 
 def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):

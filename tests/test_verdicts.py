@@ -1,5 +1,6 @@
 """Tables of verdicts: kept, made again, by several processes, killed, in the way."""
 
+import errno
 import multiprocessing
 import os
 import random
@@ -173,7 +174,7 @@ def edit(folder: Path, _: object) -> None:
 def new_libraries(_: Path, patch: pytest.MonkeyPatch) -> None:
     """Let the libraries be of other versions, in a process that has read them already."""
     patch.setattr(tables.metadata, "version", lambda name: f"new {name}")
-    tables._rules.cache_clear()
+    patch.setattr(tables, "_rules", tables._rules.__wrapped__)  # which keeps nothing
 
 
 # What happens between two calls, and which files are then judged again.
@@ -346,7 +347,7 @@ def test_a_run_is_called_as_its_argument_or_its_file_and_place(tmp_path, scored)
 
 
 UNCLEAR = {
-    "A=": "'A=': names no file or folder; give PATH\n",
+    "A=": "A=: names no file or folder; give PATH\n",
     "empty": "empty: has no samples of the pack's tasks; run with --log_samples, or name files\n",
     "gone.jsonl": "gone.jsonl: No such file or directory; check the path\n",
     "pipe": "pipe: is a pipe or a device, not a file; write its lines to a file\n",
@@ -361,8 +362,71 @@ def test_what_names_no_run_is_named(tmp_path, monkeypatch, call_score, argument)
     os.mkfifo("pipe")
     status, printed, messages = call_score(argument, "good.jsonl")
     assert (status, messages) == (1, UNCLEAR[argument])
-    # A file that cannot be read leaves the others.
-    assert printed.startswith("## good\n") == (argument in ("gone.jsonl", "pipe"))
+    assert printed.startswith("## good\n")
+
+
+def test_a_folder_that_cannot_be_read_leaves_the_others(outputs, monkeypatch):
+    scandir = os.scandir
+
+    def refuse(path: object) -> object:
+        if os.path.basename(path) == "b":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    for argument in (outputs, outputs / "b"):
+        sources, failures = find_sources([str(argument), str(outputs / "a")])
+        assert {source.place for source in sources} == {outputs / "a"}
+        assert failures == [(outputs / "b", "", "Permission denied")]
+
+
+def test_an_argument_has_at_most_so_many_runs(tmp_path, call_score):
+    for number in range(4):
+        write(tmp_path / "many" / f"{number}" / NAME.format("tcp_long", 1), GOOD)
+    other = write(tmp_path / "other.jsonl", GOOD)
+    status, printed, messages = call_score(tmp_path / "many", other, "--most_runs", 2)
+    assert [line for line in printed.splitlines() if line[:3] == "## "] == [
+        "## 0",
+        "## 1",
+        "## other",
+    ]
+    expected = "has 4 runs: those after the first 2 are not read; raise --most_runs"
+    assert (status, messages) == (1, f"{tmp_path / 'many'}: {expected}\n")
+
+
+def test_a_link_is_called_as_what_it_leads_to_and_read_once(tmp_path, scored):
+    path = write(tmp_path / "honest.jsonl", GOOD)
+    (tmp_path / "better").symlink_to(path)
+    assert scored(tmp_path / "better", path) == [("honest", "tcp_long", 1)]
+
+
+# What operator (before "=") and results call runs -> their names; {0} is the first's place.
+NAMES = {
+    "results of one name": (["=M", "=M"], ["M ({0})", "M ({1})"]),
+    "the operator's name stays": (["M=x", "=M"], ["M", "M ({1})"]),
+    "the name of one that has got its place": (
+        ["=M", "=M", "=M ({0})"],
+        ["M ({0})", "M ({1})", "M ({0}) ({2})"],
+    ),
+    "what others would get": (
+        ["A (a)=", "A=", "=A (a)"],
+        ["A (a)", "A", "A (a) ({2})"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_a_name_is_of_one_run(tmp_path, scored, case):
+    runs, names = NAMES[case]
+    places, arguments = [tmp_path / f"{number}" for number in range(len(runs))], []
+    for place, run in zip(places, runs):
+        label, _, claimed_name = run.format(*places).rpartition("=")
+        write(place / NAME.format("tcp_long", 1), GOOD)
+        results = {"model_name": claimed_name, "versions": {"tcp_long": 1}}
+        write(place / "results_2026-01-01T00-00-00.json", results)
+        arguments.append(f"{label}={place}" if label else place)
+    expected = [name.format(*places) for name in names]
+    assert [name for name, *_ in scored(*arguments)] == expected
 
 
 def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):

@@ -21,8 +21,9 @@ import os
 import re
 import sys
 from argparse import Namespace
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import combinations, product
+from itertools import chain, product
 from pathlib import Path
 
 from ..core import tables
@@ -93,14 +94,17 @@ def _refused_line(table: Table) -> str | None:
 
 
 def _hints(models: list[Model]) -> Iterator[str]:
-    """Yield how to join two models of which results claim one name, without a shared task."""
-    unnamed_models = [model for model in models if not model.source.label]
-    for model_pair in combinations(unnamed_models, 2):
-        claim, second_claim = (model.tables[0].head["model"] for model in model_pair)
-        shared_tasks = model_pair[0].tasks.keys() & model_pair[1].tasks.keys()
-        if claim and claim == second_claim and not shared_tasks:
-            args = " ".join(f"'{claim}={model.source.place}'" for model in model_pair)
-            yield f"{claim}: two rows claim this name; {args} makes one of them"
+    """Yield how to join models of which results claim one name, without a shared task."""
+    models_by_claim: dict[str, list[Model]] = defaultdict(list)
+    for model in models:
+        claim = model.tables[0].head["model"]
+        if claim and not model.source.label:
+            models_by_claim[claim].append(model)
+    for claim, claimants in models_by_claim.items():
+        task_counts = Counter(chain(*(model.tasks for model in claimants)))
+        if len(claimants) > 1 and task_counts.total() == len(task_counts):
+            args = " ".join(f"'{claim}={model.source.place}'" for model in claimants)
+            yield f"{claim}: {len(claimants)} rows claim this name; {args} makes one of them"
 
 
 def _write(data: dict, options: Namespace) -> None:

@@ -19,6 +19,7 @@ from ..verdicts.runs import Model
 
 
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
+_MOST_NAMES = 3  # of other models in a remark
 ASPECTS = ("documents", "prompts", "responses")  # of a run that are checked
 
 
@@ -161,6 +162,7 @@ def _marks(task_check: dict) -> Iterator[str]:
 
 def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
+    lookalikes, copies = _find_lookalikes(entrants), _find_copies(entrants)
     for entrant in entrants:
         reasons = [
             f"{title_of(benchmark_name).replace('_', ' ')}: {'; '.join(standing.reasons)}"
@@ -174,32 +176,89 @@ def add_remarks(entrants: list[Entrant]) -> None:
             for mark in task_check["marks"]
         ]
         marks += _by_task(marks_and_tasks, entrant.task_checks)
-        others = [other for other in entrants if other is not entrant]
-        copy_remarks = [*_compare_names(entrant, others), *_copies(entrant, others)]
-        entrant.remarks = [*reasons, *marks, *entrant.remarks, *copy_remarks]
+        remarks_of_others = []
+        if others := lookalikes[entrant]:
+            remarks_of_others.append(f"the name looks like {_names_of(others)}")
+        remarks_of_others += _odd_letters(entrant.name)
+        for answer_count, others in copies[entrant].items():
+            answers_text = f"all {answer_count:,} answers to shared documents"
+            remarks_of_others.append(f"{answers_text} are those of {_names_of(others)}")
+        entrant.remarks = [*reasons, *marks, *entrant.remarks, *remarks_of_others]
 
 
-def _compare_names(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
-    """Yield what is remarked of a model's name: how it looks, and its odd letters."""
-    own_look = _look(entrant.name)
-    if lookalikes := [other.name for other in others if _look(other.name) == own_look]:
-        yield f"the name looks like {', '.join(lookalikes):.200}"
-    if odd_letters := sorted({char for char in entrant.name if not char.isascii()}):
+def _names_of(entrants: list[Entrant]) -> str:
+    """Return the names of models, quoted, as a remark on another model shows them.
+
+    Letters beyond ASCII are escaped: no name changes the order of the letters around it.
+    """
+    names = [ascii(f"{entrant.name:.100}") for entrant in entrants[:_MOST_NAMES]]
+    if hidden_count := len(entrants) - len(names):
+        names.append(f"{hidden_count:,} more")
+    return ", ".join(names)
+
+
+def _odd_letters(name: str) -> Iterator[str]:
+    """Yield which letters of a name are not of ASCII, if some are."""
+    if odd_letters := sorted({char for char in name if not char.isascii()}):
         letter_names = (unicodedata.name(char, ascii(char)) for char in odd_letters)
         yield f"the name holds {', '.join(letter_names).lower():.200}"
 
 
-def _copies(entrant: Entrant, others: list[Entrant]) -> Iterator[str]:
-    """Yield a remark for each other model with the same answers, if many and long."""
-    for other in others:
-        shared_keys = entrant.answers.keys() & other.answers.keys()
-        equal_answers = entrant.answers.items() & other.answers.items()
-        # A copy that is not ranked costs nobody a remark.
-        is_remarked = other.status != FALSE or entrant.status == FALSE
-        if is_remarked and SHARED <= len(shared_keys) == len(equal_answers):
-            if fmean(length for _, (_, length) in equal_answers) > LONG:
-                answers_text = f"all {len(shared_keys):,} answers to shared documents"
-                yield f"{answers_text} are those of {other.name}"
+def _find_lookalikes(entrants: list[Entrant]) -> dict[Entrant, list[Entrant]]:
+    """Return the other models that each one's name looks like."""
+    entrants_by_look: dict[str, list[Entrant]] = defaultdict(list)
+    for entrant in entrants:
+        entrants_by_look[_look(entrant.name)].append(entrant)
+    return {
+        entrant: [other for other in entrants_of_look if other is not entrant]
+        for entrants_of_look in entrants_by_look.values()
+        for entrant in entrants_of_look
+    }
+
+
+def _find_copies(entrants: list[Entrant]) -> dict[Entrant, dict[int, list[Entrant]]]:
+    """Return for each model the others with the same answers, if many and long.
+
+    They are listed by the number of shared documents. Where one model answered all documents
+    of another, the other's longest answer is in both: no other pairs are compared.
+    """
+    entrants_by_longest: dict[tuple, list[Entrant]] = defaultdict(list)
+    for entrant in entrants:
+        for longest in sorted(entrant.answers.items(), key=_length_of)[-1:]:
+            if _length_of(longest) > LONG:
+                entrants_by_longest[longest].append(entrant)
+    candidates: dict[Entrant, set[Entrant]] = defaultdict(set)
+    for entrant in entrants:
+        for longest in entrant.answers.items() & entrants_by_longest.keys():
+            for other in entrants_by_longest[longest]:
+                candidates[entrant].add(other)
+                candidates[other].add(entrant)
+    positions = {entrant: position for position, entrant in enumerate(entrants)}
+    copies: dict[Entrant, dict[int, list[Entrant]]] = {}
+    for entrant in entrants:
+        copies[entrant] = defaultdict(list)
+        for other in sorted(candidates[entrant] - {entrant}, key=positions.get):
+            # A copy that is not ranked costs nobody a remark.
+            is_remarked = other.status != FALSE or entrant.status == FALSE
+            if is_remarked and (answer_count := _count_copied(entrant, other)):
+                copies[entrant][answer_count].append(other)
+    return copies
+
+
+def _length_of(answer: tuple[tuple, tuple[str, int]]) -> int:
+    """Return the characters of an answer, of an item of `Entrant.answers`."""
+    _, (_, length) = answer
+    return length
+
+
+def _count_copied(entrant: Entrant, other: Entrant) -> int:
+    """Return how many documents two models share; 0 unless their answers are copies."""
+    shared_keys = entrant.answers.keys() & other.answers.keys()
+    equal_answers = entrant.answers.items() & other.answers.items()
+    if SHARED <= len(shared_keys) == len(equal_answers):
+        if fmean(length for _, (_, length) in equal_answers) > LONG:
+            return len(shared_keys)
+    return 0
 
 
 @cache

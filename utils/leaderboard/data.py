@@ -193,34 +193,41 @@ def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
     """Add ranks to figures, by each benchmark or mean over several.
 
     A rank is the range of the models that tests, paired by document and corrected by Holm's
-    method, do not tell apart. Return how many models and tests the correction is for.
+    method, do not tell apart. The correction is for the tests of the models that are ranked
+    together: no other run changes it. Return how many models and tests the largest has.
     """
-    tests, ranked_rows, ranked_entrants = [], [], set()
+    model_and_test_counts = [(0, 0)]
     for ranking_key, rivals in _rivals(entrants, scopes).items():
+        scope = ranking_key[0]
         ranking_id = f"{rivals[0].status} #{sha256(str(ranking_key))[:6]}"
-        rival_rows = [rival.figures[ranking_key[0]] for rival in rivals]
-        ranked_rows += rival_rows
-        ranked_entrants |= {*rivals}
-        for rule in RULES:
-            rank_column, rival_values = f"{rule}_rank", []
-            for rival, row in zip(rivals, rival_rows):
-                row |= {"rank_of": len(rivals), "rank_group": ranking_id}
-                row[rank_column] = [1, len(rivals)]  # until all tests are adjusted
-                rival_values.append(_values(rival, scopes[ranking_key[0]], rule))
-            for (first_row, first_values), (second_row, second_values) in combinations(
-                zip(rival_rows, rival_values), 2
-            ):
-                difference = stats.estimate_difference(second_values[0], *first_values)
-                tests.append((difference, rank_column, first_row, second_row))
-    all_adjusted_p = stats.holm(difference.p_value for difference, *_ in tests)
-    for (difference, rank_column, *row_pair), adjusted_p in zip(tests, all_adjusted_p):
-        if adjusted_p < 1 - stats.CONFIDENCE:
-            better_row, worse_row = row_pair if difference.value > 0 else row_pair[::-1]
-            better_row[rank_column][1] -= 1
-            worse_row[rank_column][0] += 1
-    for row, rule in product(ranked_rows, RULES):
-        row[f"{rule}_rank"] = "{}-{}".format(*row[f"{rule}_rank"])
-    return {"ranked": len(ranked_entrants), "tests": len(tests)}
+        rival_rows = [rival.figures[scope] for rival in rivals]
+        for row in rival_rows:
+            row |= {"rank_of": len(rivals), "rank_group": ranking_id}
+        test_count = _rank(rivals, rival_rows, scopes[scope])
+        model_and_test_counts.append((len(rivals), test_count))
+    ranked_count, test_count = max(model_and_test_counts)
+    return {"ranked": ranked_count, "tests": test_count}
+
+
+def _rank(rivals: list[Entrant], rows: list[dict], benchmarks: list[Group]) -> int:
+    """Add the ranks among models to their rows; return how many tests were corrected."""
+    tests = []
+    places = {rule: [[1, len(rivals)] for _ in rivals] for rule in RULES}
+    for rule in RULES:
+        values = [_values(rival, benchmarks, rule) for rival in rivals]
+        for first, second in combinations(range(len(rivals)), 2):
+            scores, clusters = values[first]
+            difference = stats.estimate_difference(values[second][0], scores, clusters)
+            tests.append((difference, places[rule][first], places[rule][second]))
+    adjusted_p = stats.holm(difference.p_value for difference, *_ in tests)
+    for (difference, *pair), p_value in zip(tests, adjusted_p):
+        if p_value < 1 - stats.CONFIDENCE:
+            better, worse = pair if difference.value > 0 else pair[::-1]
+            better[1] -= 1
+            worse[0] += 1
+    for rule, (number, row) in product(RULES, enumerate(rows)):
+        row[f"{rule}_rank"] = "{}-{}".format(*places[rule][number])
+    return len(tests)
 
 
 def _rivals(
