@@ -84,6 +84,7 @@ def test_documents_without_ids_count_as_often_as_the_pack_has_them(monkeypatch):
 
 DIFFERS = "not verified: what stands around the prompts differs between documents"
 UNTIL = {"arguments": {"gen_args_0": {"arg_0": "", "arg_1": {"until": ["gold"]}}}}
+ANOTHER = "not verified: a system instruction of {} characters makes another prompt"
 CASES = [  # prompts, what results say beside the usual, the line; what the check says
     ("{}", {}, {}, "verified: all as rendered"),
     ("<u>{}</u>", TEMPLATE, {}, "verified: all as rendered, in a frame of 7 characters"),
@@ -92,7 +93,7 @@ CASES = [  # prompts, what results say beside the usual, the line; what the chec
     ("{}" + "x" * 2001, TEMPLATE, {}, "not verified: 2,001 characters stand around"),
     (lambda n, _: "{}" + " " * (n == 3), TEMPLATE, {}, DIFFERS),
     (lambda n, _: "<u>" * (n != 3) + "{}", TEMPLATE, {}, DIFFERS),
-    ("Hi.{}", TEMPLATE | {"system_instruction": "Hi.\n"}, {}, "verified: all as rend"),
+    ("Hi.{}", TEMPLATE | {"system_instruction": "Hi.\n"}, {}, ANOTHER.format(4)),
     ("When?", {}, {}, "not verified: 38 of 38 prompts are not the task's"),
     ("{}", {}, {"arguments": {"a": 1, "b": 2}}, "not verified: 38 of 38 prompts are"),
     (None, {}, {}, "not verified: the prompts are not in the files"),
@@ -100,7 +101,8 @@ CASES = [  # prompts, what results say beside the usual, the line; what the chec
     ("{}", {"n-shot": {}}, {}, "not verified: settings unknown"),
     ("{}", {"n-shot": {TASK: 1}}, {}, "not verified: prompts with few-shot examples"),
     ("{}", {"system_instruction": "Hi."}, {}, "not verified: 38 of 38 prompts are not"),
-    ("Hi.{}", {"system_instruction": "Hi."}, {}, "verified: all as rendered"),
+    ("Hi.{}", {"system_instruction": "Hi."}, {}, ANOTHER.format(3)),
+    ("{}", {"system_instruction": ""}, {}, "verified: all as rendered"),
 ]  # fmt: skip
 
 

@@ -237,12 +237,13 @@ def test_copies_of_a_row_are_matched_whatever_their_order(make):
 FRESH = "fresh_date_arithmetic"
 
 
-def fresh(folder: Path, **claims: object) -> Path:
+def fresh(folder: Path, rows: dict | None = None, **claims: object) -> Path:
     """Write the log of a run over 20 rows of seed 1, and results with claims on these."""
-    docs = scorer(FRESH).process_docs(load("date_arithmetic", 1, 20, "1-2")["test"])
+    made_rows = {"gen_seed": 1, "gen_rows": 20, "gen_levels": "1-5"} | (rows or {})
+    docs = scorer(FRESH).process_docs(load("date_arithmetic", **made_rows)["test"])
     lines = [sample(n, doc, prompt(FRESH, doc), "no") for n, doc in enumerate(docs)]
     write(folder / f"samples_{FRESH}_{STAMPS[0]}.jsonl", *lines)
-    claims = {"gen_seed": 1, "gen_rows": 20, "gen_levels": "1-2"} | claims
+    claims = made_rows | claims
     results = {"model_name": folder.name, "configs": {FRESH: {"metadata": claims}}}
     results |= {"n-shot": {FRESH: 0}, "versions": {FRESH: scorer(FRESH).version}}
     write(folder / f"results_{STAMPS[0]}.json", results)
@@ -255,20 +256,49 @@ NO_CLAIMS = [  # of rows that can be regenerated
     {"gen_knobs": {"date_arithmetic": 1}},
 ]
 CLAIMS = [  # what results say of rows of seed 1, the status, and the remark
-    ({}, "verified", "all 20 documents of seed 1"),
+    ({}, "verified", "all 20 documents of seed 1 (20 rows, levels 1-5)"),
     ({"gen_fingerprint": "0" * 16}, "verified", "20 documents of seed 1"),
     ({"gen_rows": 10**9}, "verified", "20 of 1,000,000,000 documents"),
     ({"gen_seed": 2}, "not ranked", "are not those of seed 2"),
     *((claims, "not verified", "cannot be regenerated") for claims in NO_CLAIMS),
 ]
+EASY = {"date_arithmetic": {"steps": 1}}
+ROWS = [  # which rows they are, as results say; the status, and the remark
+    (
+        {"gen_seed": 20261121, "gen_rows": 100},
+        "verified",
+        "all 100 documents of seed 20261121 (100 rows, levels 1-5)",
+    ),
+    ({"gen_levels": "1-2"}, "not verified", "levels 1-2), not the task's levels 1-5"),
+    (
+        {"gen_knobs": EASY},
+        "not verified",
+        '(20 rows, levels 1-5, knobs {"steps": 1}), not the task\'s levels 1-5',
+    ),
+]
 
 
 def test_fresh_rows_are_regenerated_from_their_seed(make, tmp_path):
-    places = enumerate(CLAIMS)
-    runs = {f"{n}": fresh(tmp_path / f"{n}", **claims) for n, (claims, *_) in places}
-    rows = by_model(make("json", runs, *BARE))
-    for row, (claims, status, remark) in zip(map(rows.get, runs), CLAIMS):
+    cases = [({}, *case) for case in CLAIMS] + [(case[0], *case) for case in ROWS]
+    runs = {
+        f"{number}": fresh(tmp_path / f"{number}", rows, **claims)
+        for number, (rows, claims, *_) in enumerate(cases)
+    }
+    board_rows = by_model(make("json", runs, *BARE))
+    for row, (_, claims, status, remark) in zip(map(board_rows.get, runs), cases):
         assert (row["status"], remark in row["remarks"]) == (status, True), claims
+
+
+def test_runs_with_one_system_instruction_are_ranked_together(make, tmp_path):
+    runs = {}
+    instructions = {"own": "", "a": "Be brief.", "b": "Be brief.", "c": "Think."}
+    for name, text in instructions.items():
+        edit = {"prompt": f"{text}{{prompt}}", "results": {"system_instruction": text}}
+        submission(tmp_path / name, "careful", edit)
+        runs[name] = tmp_path / name
+    rows = by_model(make("json", runs))
+    assert [rows[name]["rank_of"] for name in runs] == [None, 2, 2, None]
+    assert rows["a"]["rank_group"] == rows["b"]["rank_group"]
 
 
 def test_public_and_fresh_folders_of_one_name_are_one_model_with_both(make, tmp_path):

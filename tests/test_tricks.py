@@ -20,6 +20,7 @@ from utils.score.rows import RULES
 
 TASKS = ["tcp_long", "tcp_short"]
 STAMPS = ["2026-01-01T00-00-00", "2026-01-02T00-00-00"]
+LONG = {"long": "A, B, C, " * 13_333 + "end", "key": "A, B, C, " * 29 + "end"}
 TRICKS = read_jsonl(ROOT / "tests" / "tricks.jsonl")
 
 
@@ -49,7 +50,7 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         if "shots" in cells:
             built = load([task], EXAMPLES)[1]["tasks"][task]
             asked = built.fewshot_context(shown_doc, cells["shots"])
-        texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked)}
+        texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked), **LONG}
         texts |= {"prompt": asked, "blanks": " " * (sum(map(ord, gold)) % 50)}
         asked = filled(cells.get("prompt", "{prompt}"), **texts)
         response = cells.get("response", answered["response"])
@@ -80,7 +81,8 @@ def submission(folder: Path, model: str, edit: dict, number: int = 0) -> None:
     results |= {"model_name": name, "date": 1_700_000_000, "lm_eval_version": "0.4.13"}
     results |= {"config": {"limit": None}, "chat_template": None}
     if not edit.get("no_results"):
-        write(folder / f"results_{stamp}.json", results | edit.get("results", {}))
+        results |= filled(edit.get("results", {}), **LONG)
+        write(folder / f"results_{stamp}.json", results)
 
 
 @pytest.fixture

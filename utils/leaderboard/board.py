@@ -64,7 +64,11 @@ class Entrant:
         task_values_by_label: dict[str, list[tuple]] = defaultdict(list)
         for task, task_check in self.task_checks.items():
             task_card = task_check["card"] | task_check["checked"]
-            task_card["Around each prompt"] = task_check["prompts"]["frame"]
+            prompts_check = task_check["prompts"]
+            frame_label = (
+                f"Around each prompt ({prompts_check['frame_size']:,} characters)"
+            )
+            task_card[frame_label] = prompts_check["frame"]
             for label in filter(task_card.get, task_card):
                 task_values_by_label[label].append((task_card[label], task))
         value_by_label = {
@@ -126,7 +130,8 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     for task in tasks:
         task_check, tally = entrant.task_checks[task], entrant.model.tasks[task]
         few_shot_and_filter = task_check["few_shot"], task_check["filter"]
-        ranking_key.append((task, tally.fingerprint, *few_shot_and_filter))
+        addition = task_check["prompts"]["addition"]
+        ranking_key.append((task, tally.fingerprint, *few_shot_and_filter, addition))
         marks_and_tasks += [(mark, task) for mark in _marks(task_check)]
     marks = [*_by_task(marks_and_tasks, tasks)]
     if len(tasks) < len(benchmark.tasks):

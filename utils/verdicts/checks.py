@@ -15,13 +15,13 @@ from datetime import datetime, timezone
 from functools import cache, lru_cache
 from pathlib import Path
 
-from lm_eval_tasks.fresh.utils import read_request
+from lm_eval_tasks.fresh.utils import Request, read_request
 
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
 from ..packs.sample import recognise
-from .answers import LONGEST, Answer, claims_of, typed_claim, within
+from .answers import LONGEST, Answer, claims_of, sha256, typed_claim, within
 from .figures import Tally
 
 
@@ -119,7 +119,9 @@ class Check:
         self.results = results if self.claims else {}
         self.few_shot: int | None = self.claims.get("n_shot")  # how many examples
         self.filter, self.include_path = filter_name, include_path
-        self.answers: Counter[tuple[object, bytes]] = Counter()  # by id and document
+        self.answers: Counter[tuple[str, bytes]] = (
+            Counter()
+        )  # by id, as JSON, and document
         # Of lines, which may hold several answers.
         self.contradicted = self.unlogged = 0
         self.line: dict = {}  # the last one
@@ -138,7 +140,7 @@ class Check:
     def add(self, answer: Answer, doc: dict) -> None:
         """Look at one more answer."""
         doc_json = text_of(doc)
-        self.answers[answer.doc_id, _hash(doc_json)] += 1
+        self.answers[json.dumps(answer.doc_id), _hash(doc_json)] += 1
         if answer.line is self.line:
             return
         self.line = answer.line
@@ -179,7 +181,17 @@ class Check:
         if fault := self._fault_of_prompts(frame, frame_size):
             status, reason = UNKNOWN, fault
         frame_text = "".join(pieces) if frame_size else ""
-        return {"status": status, "text": reason, "frame": frame_text}
+        addition = self.results.get("system_instruction") or ""
+        if frame_size > MOST_FRAME:
+            addition += frame_text
+        return {
+            "status": status,
+            "text": reason,
+            "frame": frame_text,
+            "frame_size": frame_size,  # without the places of messages
+            # Equal for runs whose prompts differ from the task's in the same way.
+            "addition": addition and sha256(addition),
+        }
 
     def _fault_of_prompts(self, frame: Frame | None, size: int) -> str | None:
         """Return why prompts in a constant frame of a size are not verified, if so."""
@@ -192,6 +204,9 @@ class Check:
             return f"{strange_count:,} of {self.frames.total():,} prompts are not the task's"
         if self.few_shot is None:
             return "settings unknown: no results say them"
+        if system_instruction := self.results.get("system_instruction"):
+            size_of_system = f"{len(system_instruction):,} characters"
+            return f"a system instruction of {size_of_system} makes another prompt"
         if len(self.settings) > 1:
             return "the generation settings differ between documents"
         if frame is None:
@@ -199,7 +214,7 @@ class Check:
         if size and not self.results.get("chat_template"):
             return f"{size_text}, and no chat template is recorded"
         if size > MOST_FRAME:
-            return f"{size_text}, more than {MOST_FRAME:,}"
+            return f"{size_text}, more than {MOST_FRAME:,}: they make another prompt"
         return None
 
     def outcome(self, tally: Tally) -> dict:
@@ -226,7 +241,7 @@ class Check:
             "version": self.claims.get("version"),
             "few_shot": self.few_shot,
             "filter": self.filter,
-            "marks": [*self._marks(tally)],
+            "marks": [*self._marks(tally, documents_check)],
             "card": self._card(),
             "checked": {
                 "Filter": f"{self.filter:.200}",
@@ -285,15 +300,23 @@ class Check:
         try:
             generator_name = task_config["dataset_kwargs"]["generator"]
             parsed_request = read_request(generator_name, **merged_request)
-            remade_rows = [parsed_request.row(doc_id) for doc_id, _ in self.answers]
+            own_request = read_request(generator_name, **task_request)
+            answered_ids = (json.loads(doc_id) for doc_id, _ in self.answers)
+            remade_rows = [*map(parsed_request.row, answered_ids)]
             remade_docs = documents_of(self.task, remade_rows)
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
         remade_hashes = Counter(_hash(text_of(doc)) for doc in remade_docs)
-        seed_name = f"seed {claimed_request['gen_seed']!s:.20}"
-        seed_size = claimed_request["gen_rows"]
-        status, reason, has_all = self._compare(n, remade_hashes, seed_name, seed_size)
-        return status, reason, has_all and merged_request == task_request
+        difficulty = _describe_difficulty(parsed_request)
+        rows_name = (
+            f"seed {parsed_request.seed} ({parsed_request.count:,} rows, {difficulty})"
+        )
+        compare_args = n, remade_hashes, rows_name, parsed_request.count
+        status, reason, has_all = self._compare(*compare_args)
+        own_difficulty = _describe_difficulty(own_request)
+        if status == VERIFIED and difficulty != own_difficulty:
+            return UNKNOWN, f"{reason}, not the task's {own_difficulty}", False
+        return status, reason, has_all and parsed_request == own_request
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
@@ -322,9 +345,14 @@ class Check:
             card_cells[label] = "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
         return card_cells
 
-    def _marks(self, tally: Tally) -> Iterator[str]:
-        """Yield what is not as the task has it by itself, or not as results claim it."""
+    def _marks(self, tally: Tally, documents_check: dict) -> Iterator[str]:
+        """Yield what is not as the task has it by itself, or not as results claim it.
+
+        Rows from a seed are said in any case: there is no end of other ones.
+        """
         task_scorer, scores = scorer(self.task), tally.all.values()
+        if is_generated(self.task) and documents_check["whole"]:
+            yield documents_check["text"]
         if system_instruction := self.results.get("system_instruction"):
             yield f"system instruction, {len(system_instruction):,} characters"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
@@ -341,6 +369,17 @@ class Check:
         if is_same_version and (changed_count := tally.all.counts["changed"]):
             share_text = f"{changed_count:,} of {tally.all.answers:,}"
             yield f"{share_text} logged scores are not those made again"
+
+
+def _describe_difficulty(request: Request) -> str:
+    """Return in words which levels and knobs the rows of a fresh task have."""
+    levels_text = f"levels {request.levels[0]}-{request.levels[-1]}"
+    knobs = request.knobs.get(request.generator)
+    return (
+        f"{levels_text}, knobs {json.dumps(knobs, sort_keys=True)}"
+        if knobs
+        else levels_text
+    )
 
 
 def _request(config: object) -> dict:

@@ -177,7 +177,7 @@ class Tally:
         digest, doc_id, sample = row["digest"], row["doc_id"], row["sample"]
         benchmark_count = count_copies(self.task, digest)
         copy_keys = [(digest, copy) for copy in range(benchmark_count or 1)]
-        keys_to_try = copy_keys if doc_id is None else [doc_id]
+        keys_to_try = copy_keys if doc_id is None else [json.dumps(doc_id)]
         has_answer_without_id = doc_id is None or copy_keys[0] in self._documents
         no_copy_left = has_answer_without_id and self.digests[digest] >= len(copy_keys)
         for key in keys_to_try:
