@@ -1,7 +1,6 @@
 """Files of recorded answers, for the tools that read them."""
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from pathlib import Path
@@ -48,6 +47,6 @@ def split(folder: Path, lines: list[dict], size: int) -> Path:
     return folder
 
 
-def here(do: Callable, queue: deque, *_: object) -> Iterator[tuple]:
-    """Do work in this process, in the place of `each_apart`."""
-    return ((work, do(work, {})) for work in queue)
+def here(do: Callable, pieces: list, *_: object) -> Iterator[tuple]:
+    """Do work in this process, in the place of `run_apart`."""
+    return ((work, do(work)) for work in pieces)

@@ -87,7 +87,11 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     doc = {"dialogue": "A: Now.", "question": "When?", "answer": "2020-01-01"}
     doc["answer_format"] = "YYYY-MM-DD"
     lines.append({"task": "tcp_long", "doc": doc, "response": ""})
-    lines.append(lines[3] | {"task": "tcp_short", "doc": doc | {"question": "Now?"}})
+    short_doc = {
+        "answer": "2020-01-01 10:00 GMT",
+        "answer_format": "YYYY-MM-DD HH:MM GMT",
+    }
+    lines.append(lines[3] | {"task": "tcp_short", "doc": doc | short_doc})
     path = write(tmp_path / "answers", *lines)
     left_out = {
         scorer(line["task"]).utils.digest(line["doc"]).hex()[:16]

@@ -14,7 +14,7 @@ from utils.core.families import prompt, scorer
 from utils.verdicts import checks
 from utils.verdicts.answers import Answer
 from utils.verdicts.checks import Check, frame_of, render_messages, text_of
-from utils.verdicts.judge import encode_value
+from utils.verdicts.judge_answer import encode_value
 
 
 TASK = "tot_arithmetic"

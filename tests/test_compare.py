@@ -13,7 +13,7 @@ from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.families import scorer
 from utils.core.files import read_jsonl
-from utils.verdicts import figures
+from utils.verdicts import tally as figures
 
 
 TASK = "tot_arithmetic"

@@ -13,7 +13,7 @@ from tests.logs import RecordedModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import configuration, scorer
-from utils.verdicts.judge import References
+from utils.verdicts.constants import References
 
 
 TASK = "tot_arithmetic"

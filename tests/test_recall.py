@@ -18,7 +18,7 @@ from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer, transformations
 from utils.stats import CONFIDENCE, POWER
-from utils.verdicts.judge import encode_value
+from utils.verdicts.judge_answer import encode_value
 from utils.verdicts.recall import least_share, originals, sign_test
 
 

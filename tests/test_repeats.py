@@ -5,7 +5,7 @@ from collections import Counter
 from utils.core.documents import documents_of
 from utils.core.families import all_tasks, scorer
 from utils.core.files import read_jsonl
-from utils.verdicts.figures import count_copies
+from utils.verdicts.tally import count_copies
 
 
 def test_rows_are_as_many_as_in_the_files(shared):

@@ -17,9 +17,9 @@ from utils.core.documents import documents
 from utils.core.families import configuration, scorer
 from utils.core.files import read_jsonl
 from utils.packs import disputed
-from utils.verdicts import figures
+from utils.verdicts import tally as figures
 from utils.verdicts.answers import custom_id, sha256
-from utils.verdicts.judge import shorten
+from utils.verdicts.judge_answer import shorten
 
 
 RECORDED = [x.stem for x in sorted((EXAMPLES / "responses/careful").glob("*.jsonl"))]

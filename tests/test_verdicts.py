@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from argparse import Namespace
-from collections import deque
 from pathlib import Path
 
 import pytest
@@ -18,8 +16,8 @@ from tests.answers import GOOD, answers, here, split, write
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.files import read_jsonl
-from utils.verdicts import isolate, tables
-from utils.verdicts.isolate import LIMITS, Judging, each_apart
+from utils.verdicts import judge_file, tables
+from utils.verdicts.judge_file import Judging
 from utils.verdicts.runs import find_sources
 
 
@@ -105,31 +103,6 @@ def test_a_run_killed_and_started_again_gives_the_same_bytes(tmp_path, call_scor
     assert not [*output.glob(".*")]  # nor is there anything of those that were killed
 
 
-DEEDS = {
-    "memory": lambda: bytearray(100 << 20),
-    "time": lambda: any(iter(int, 1)),
-    "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
-    "fault": lambda: 1 / 0,
-}
-
-
-def test_what_one_process_takes_or_does_the_others_never_notice():
-    def do(work: object, _: object) -> dict:
-        isolate.allow_seconds(0)
-        DEEDS.get(work, int)()
-        return {"work": work}
-
-    defaults = {option: default for option, (default, _) in LIMITS.items()}
-    options = Namespace(**defaults | {"most_memory": 50, "workers": 2})
-    queue = deque(["memory", 1, "time", 2, "kill", 3, "fault", 4])
-    replies = dict(each_apart(do, queue, options))
-    assert all(replies[number] == {"work": number} for number in range(1, 5))
-    assert "50 MiB" in replies["memory"]["failure"]
-    assert "processor time" in replies["time"]["failure"]
-    assert "was killed" in replies["kill"]["error"]
-    assert "ZeroDivisionError" in replies["fault"]["failure"]
-
-
 LARGE = [GOOD | {"doc_id": n, "response": "x" * 2**19} for n in range(4)]
 SAMPLES = [GOOD | {"sample": n} for n in range(4)]
 EXCESSES = {
@@ -153,8 +126,8 @@ def test_what_exceeds_a_limit_is_named_with_the_option(tmp_path, call_score, opt
 
 def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     seconds = []
-    monkeypatch.setattr(isolate, "allow_seconds", seconds.append)
-    monkeypatch.setattr(tables, "each_apart", here)
+    monkeypatch.setattr(judge_file, "allow_seconds", seconds.append)
+    monkeypatch.setattr(judge_file, "run_apart", here)
     call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
     assert seconds == pytest.approx([20, 20.005, 20.01])
 
@@ -238,7 +211,7 @@ def test_all_tools_read_what_jobs_scored(tmp_path, call_score, monkeypatch):
 def test_damage_and_changes_are_named_with_the_fix(tmp_path, call_score, monkeypatch):
     path, output = write(tmp_path / "x.jsonl", GOOD), tmp_path / "out"
     call_score(path, "--output", output)
-    os.truncate(output / "x" / "verdicts_tcp_long.jsonl", 99)
+    os.truncate(output / "x" / "documents_tcp_long.jsonl", 99)
     status, printed, message = call_score(path, "--output", output)
     assert (status, printed) == (1, "")
     fix = f"delete {output / 'x'}, and run again"

@@ -36,9 +36,9 @@ from .core.families import Group, benchmarks, scorer, title_of
 from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
 from .score.health import faults
 from .score.rows import RULES, headline_scores
-from .verdicts.figures import Document, Tally, rows_remark
 from .verdicts.recall import recall, recall_sentence
 from .verdicts.runs import Model, answer_options, read_models
+from .verdicts.tally import Document, Tally, rows_remark
 
 
 _MOST_NAMED = 10  # documents that an error names; the rest is counted

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from ..core.families import Group, scorer, title_of
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
-from ..verdicts.figures import Document
 from ..verdicts.runs import Model
+from ..verdicts.tally import Document
 
 
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked

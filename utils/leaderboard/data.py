@@ -31,7 +31,7 @@ from ..score.rows import (
 )
 from ..verdicts.answers import sha256
 from ..verdicts.checks import FALSE, SEVERITY, pack_rows
-from ..verdicts.judge import INVALID
+from ..verdicts.judge_answer import INVALID
 from ..verdicts.recall import recall, recall_sentence
 from ..verdicts.tables import Failure
 from .board import Entrant, add_remarks, standing

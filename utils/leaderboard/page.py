@@ -13,7 +13,7 @@ import json
 import math
 import re
 from argparse import Namespace
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from contextlib import suppress
 from datetime import datetime, timezone
 from itertools import accumulate, chain, pairwise
@@ -28,13 +28,13 @@ from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import prompt, scorer
 from ..core.files import check_output, read_lines
+from ..core.processes import Ended, run_apart
 from ..core.tables import natural, percent, points
 from ..verdicts.answers import Answer, Source, answers_in, sha256
 from ..verdicts.checks import SEVERITY, messages_of
-from ..verdicts.figures import Document
-from ..verdicts.isolate import each_apart
-from ..verdicts.judge import shorten
+from ..verdicts.judge_answer import shorten
 from ..verdicts.runs import Model
+from ..verdicts.tally import Document
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -238,10 +238,13 @@ def _answer_entry(model_number: int, document: Document) -> dict:
 
 def _add_texts(readings: list[Reading], options: Namespace) -> None:
     """Add the texts of responses and prompts, which are read in processes with limits."""
-    for reading, reply in each_apart(_read_texts, deque(readings), options):
+    workers, most_memory = options.workers, options.most_memory
+    for reading, reply in run_apart(_read_texts, readings, workers, most_memory):
         source, shown_answers = reading
-        fault = reply.get("failure", reply.get("error"))
-        if not fault and None in reply["texts"]:
+        fault = None
+        if isinstance(reply, Ended):
+            fault = f"cannot be read again ({' '.join(reply)}); run again"
+        elif None in reply["texts"]:
             fault = "has changed while it was read; run again"
         if fault:
             raise ToolError(f"{source.path}: {fault}")
@@ -255,7 +258,7 @@ def _add_texts(readings: list[Reading], options: Namespace) -> None:
                 document_entry["prompt"] = prompt_pieces
 
 
-def _read_texts(reading: Reading, _: object) -> dict[str, list[list | None]]:
+def _read_texts(reading: Reading) -> dict[str, list[list | None]]:
     """Return the pieces of each answer's response and prompt; None where it is not there."""
     source, shown_answers = reading
     answer_number_by_label = {

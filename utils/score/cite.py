@@ -10,8 +10,8 @@ from lm_eval_tasks import VERSION
 from ..core.families import FOLDER, benchmarks, scorer, title_of
 from ..core.tables import percent
 from ..verdicts.answers import sha256
-from ..verdicts.figures import rows_remark
 from ..verdicts.runs import Model
+from ..verdicts.tally import rows_remark
 from .rows import with_interval
 
 

@@ -42,9 +42,9 @@ from ..core.errors import ToolError
 from ..core.families import benchmarks, breakdown_names, scorer
 from ..core.files import check_output
 from ..core.tables import FORMATS, escaped, percent, points, render
-from ..verdicts.figures import Tally
-from ..verdicts.judge import shorten, value_text
+from ..verdicts.judge_answer import shorten, value_text
 from ..verdicts.runs import Model, answer_options, read_models
+from ..verdicts.tally import Tally
 from .cite import bibliography, citations
 from .health import faults, silent_ends
 from .rows import RULES, rows, with_interval

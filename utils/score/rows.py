@@ -19,8 +19,9 @@ from ..stats import (
     estimate_whole_score,
     linearised,
 )
-from ..verdicts.figures import Document, Figures, Tally, together
-from ..verdicts.judge import INVALID
+from ..verdicts.judge_answer import INVALID
+from ..verdicts.repeats import together
+from ..verdicts.tally import Document, Figures, Tally
 
 
 RULES = ("published", "flexible")

@@ -22,7 +22,7 @@ from ..core.errors import ToolError
 from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
 from ..packs.sample import recognise
 from .answers import LONGEST, Answer, claims_of, sha256, typed_claim, within
-from .figures import Tally
+from .tally import Tally
 
 
 MOST_FRAME = 2_000  # characters around the messages of one prompt

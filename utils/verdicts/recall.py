@@ -20,9 +20,9 @@ from ..core.files import read_jsonl
 from ..core.tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm
-from .figures import Document
-from .judge import encode_value
+from .judge_answer import encode_value
 from .runs import Model
+from .tally import Document
 
 
 class Original(NamedTuple):

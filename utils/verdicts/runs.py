@@ -1,7 +1,7 @@
 """Runs: the files of answers that arguments name, and the models that they are of.
 
 A model has the tables of one place, or of all paths that share a NAME. What has several
-filters is a model for each. No file is opened here: `isolate` reads what a stranger wrote.
+filters is a model for each. No file is opened here: `judge_file` reads what a stranger wrote.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from operator import itemgetter
 from pathlib import Path
 
 from ..core.cli import include_path_option, output_path, whole_number
-from ..core.errors import LineError, fault_of
+from ..core.errors import fault_of
 from ..core.families import all_tasks
 from ..core.files import SUFFIXES
 from ..packs import disputed
 from ..packs.sample import recognise
 from .answers import LONGEST, SAMPLES_NAME, Source
-from .figures import Document, Tally
-from .isolate import LIMITS, MOST_FAULTS
+from .judge_file import LIMITS, MOST_FAULTS
 from .tables import Failure, Table, make_tables
+from .tally import Document, Tally
 
 
 # As LIMITS, of an argument.
@@ -209,21 +209,24 @@ class Model:
                 copy_counts[document.digest] += 1
 
     def read(self, options: Namespace, has_rows: bool) -> None:
-        """Read the rows of its tables into its figures; count second answers as refused."""
+        """Join the documents of its tables; count second answers as refused.
+
+        Where `has_rows`, documents have the rows of their answers.
+        """
         for table, task_entry in self.entries:
             task, refusals = task_entry["task"], table.head["refused"]
             if task not in self.tasks:
                 repeats = self.claims(task).get("repeats") or 1
-                self.tasks[task] = Tally(task, repeats, options.leave_out, has_rows)
-            self.tasks[task].constants.update(task_entry["constants"])
-            for row in table.rows(task, self.filter):
-                try:
-                    if document := self.tasks[task].add(row):
-                        document.table = table
-                except LineError as error:
+                self.tasks[task] = Tally(task, repeats, options.leave_out)
+            tally = self.tasks[task]
+            tally.constants.update(task_entry["constants"])
+            tally.examples = task_entry["examples"] | tally.examples
+            rows = [*table.rows(task)] if has_rows else []
+            for document in table.documents(task, self.filter):
+                for line_number, fault in tally.join(document, rows):
                     refusals["tasks"].append([task, self.filter, 1])
                     if len(refusals["lines"]) < MOST_FAULTS:
-                        refusals["lines"].append([row["line"], str(error)])
+                        refusals["lines"].append([line_number, fault])
         for task, tally in self.tasks.items():
             seed = self.claims(task).get("sample_seed")
             if seed is not None:

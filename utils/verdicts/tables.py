@@ -12,8 +12,7 @@ import json
 import os
 import platform
 from argparse import Namespace
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -22,8 +21,9 @@ from typing import NamedTuple
 
 from lm_eval_tasks import VERSION
 
+from ..core.documents import documents
 from ..core.errors import LineError, ToolError, fault_of
-from ..core.families import FOLDER
+from ..core.families import FOLDER, all_tasks
 from ..core.files import (
     is_stream,
     open_part,
@@ -33,7 +33,8 @@ from ..core.files import (
     sha256_of,
 )
 from .answers import Source, sha256
-from .isolate import LIMITS, ROWS_NAME, Judging, each_apart
+from .judge_file import DOCUMENTS_NAME, LIMITS, ROWS_NAME, Judging, judge_apart
+from .tally import Document
 
 
 SCHEMA = "temporal-eval verdicts 1"
@@ -62,16 +63,29 @@ class Table(NamedTuple):
     head: dict  # what run.json says; of a file that cannot be judged, `failure` alone
     source: Source
 
-    def rows(self, task: str, filter_name: str | None = None) -> Iterator[dict]:
-        """Yield the rows of a task through a filter, in the order of the source."""
-        for table_line in read_lines(self.folder / ROWS_NAME.format(task)):
+    def rows(self, task: str) -> Iterator[dict]:
+        """Yield the rows of a task, in the order of the source."""
+        return self._lines(ROWS_NAME.format(task))
+
+    def documents(
+        self, task: str, filter_name: str | None = None
+    ) -> Iterator[Document]:
+        """Yield the documents of a task that are answered through a filter."""
+        shared: dict = {}
+        for fields in self._lines(DOCUMENTS_NAME.format(task)):
+            if fields["filter"] == filter_name:
+                document = Document.from_json(fields, shared)
+                document.table = self
+                yield document
+
+    def _lines(self, name: str) -> Iterator[dict]:
+        """Yield the objects in a file of the table; ToolError where it is damaged."""
+        for table_line in read_lines(self.folder / name):
             try:
-                row = parse(table_line)
+                yield parse(table_line)
             except LineError:
                 fix = f"delete {self.folder}, and run again"
                 raise ToolError(f"{table_line.place}: is damaged; {fix}") from None
-            if row["filter"] == filter_name:
-                yield row
 
 
 def read_table(folder: Path, source: Source, key: str | None = None) -> Table | None:
@@ -178,11 +192,12 @@ def _judge(
 ) -> Iterator[Table]:
     """Yield the tables of files that have none, each with its key and at its place."""
     with open_part(folder) as part_folder:
-        queue: deque[Judging] = deque()
+        judgings: list[Judging] = []
         for number, source in enumerate(missing):
-            queue.append(Judging(source, part_folder / f"{number}", options, check))
-            queue[-1].folder.mkdir()
-        for judging, reply in each_apart(Judging.reply, queue, options, check):
+            judgings.append(Judging(source, part_folder / f"{number}", options, check))
+            judgings[-1].folder.mkdir()
+        _load_documents(missing, options.include_path, check)
+        for judging, reply in judge_apart(judgings, options):
             source, (key, place) = judging.source, missing[judging.source]
             if key != _key(source, options, check):
                 reply = {"error": "has changed while it was read; run again"}
@@ -197,3 +212,25 @@ def _judge(
                     place.rename(f"{judging.folder}-old")
                 judging.folder.rename(place)
             yield read_table(place, source)
+
+
+def _load_documents(
+    sources: Iterable[Source], include_path: Path, check: type | None
+) -> None:
+    """Load the documents of a pack that files are likely to answer, which processes share.
+
+    A file is of the task that was given or that it is named by. What is missing here, the
+    process of the file loads itself.
+    """
+    if include_path == FOLDER:
+        return
+    for task in sorted({_task_of(source) for source in sources} & {*all_tasks()}):
+        with suppress(ToolError):  # the process of the file says it with the line
+            documents(task, include_path)
+            if check:
+                check.prepare(task, include_path)
+
+
+def _task_of(source: Source) -> str:
+    """Return the task that a file of answers is of, or that its name suggests."""
+    return source.task or source.path.name.partition(".jsonl")[0]

@@ -1,37 +1,26 @@
-"""The judging of files of answers: each in a process of its own, with limits.
+"""The judging of a file of answers, in a process of its own: what a stranger wrote is read there.
 
-What a stranger wrote is read there alone. Such a process is forked from the tool's own,
-which has imported and loaded what is needed, and answers in JSON through a pipe. Whatever
-becomes of it, the others never notice.
+It refuses lines, judges answers, counts them once, and writes rows and documents of a table.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import multiprocessing
-import os
-import resource
-import signal
-import threading
-import traceback
 from argparse import Namespace
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
-from ..core.documents import documents
 from ..core.errors import Excess, LineError, ToolError, fault_of
-from ..core.families import FOLDER, scorer
+from ..core.families import scorer
 from ..core.files import Line, read_lines
+from ..core.processes import Ended, allow_seconds, run_apart
 from .answers import Answer, Source, answers_in, claims_of, read_results, typed_claim
-from .figures import Tally
-from .judge import References, judge_answer, look_up_document
+from .constants import References
+from .judge_answer import judge_answer, look_up_document
+from .tally import Tally
 
 
 # Option -> its default, and what it bounds.
@@ -46,117 +35,32 @@ LIMITS = {
     "most_samples": (64, "answers to a document"),
 }
 ROWS_NAME = "verdicts_{}.jsonl"  # of the file with the rows of a task
+DOCUMENTS_NAME = "documents_{}.jsonl"  # of the one with its documents
 MOST_FAULTS = 5  # that a table names; the others are counted
-_OUT_OF_MEMORY = 77  # exit status
-_FORK = multiprocessing.get_context("fork")
-
-Work = TypeVar("Work")
-# Task -> why its documents cannot be loaded, None where they are.
-LoadFaults = dict[str, str | None]
 
 
-def each_apart(
-    do: Callable[[Work, LoadFaults], dict],
-    queue: deque[Work],
-    options: Namespace,
-    check: type | None = None,
-) -> Iterator[tuple[Work, dict]]:
-    """Yield each piece of work with what `do` returns of it in a process, as they finish.
-
-    A reply has a `failure` where the work is at fault, an `error` where the machine is. `do`
-    may `want` tasks: their documents are loaded in this process, and it is called again.
-    """
-    load_faults: LoadFaults = {}
-    running_work: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
-    try:
-        while queue or running_work:
-            while queue and len(running_work) < options.workers:
-                work = queue.popleft()
-                reply_reader, writer = _FORK.Pipe(duplex=False)
-                run_args = partial(do, work, load_faults), writer, options.most_memory
-                process = _FORK.Process(target=_run, args=run_args, daemon=True)
-                process.start()
-                writer.close()
-                running_work[reply_reader] = work, process
-            for reply_reader in wait(running_work):
-                message = b""
-                with suppress(EOFError), reply_reader:
-                    message = reply_reader.recv_bytes()
-                work, process = running_work.pop(reply_reader)
-                process.join()
-                reply = json.loads(message) if message else _killed(process, options)
-                for task in {*reply.get("want", ())} - load_faults.keys():
-                    load_faults[task] = _load(task, options.include_path, check)
-                if "want" in reply:
-                    queue.appendleft(work)
-                else:
-                    yield work, reply
-    finally:
-        for _, process in running_work.values():
-            process.kill()
-            process.join()
+def judge_apart(judgings: list[Judging], options: Namespace) -> Iterator[tuple]:
+    """Yield each judging with its reply, as of `Judging.reply`, as they finish."""
+    workers, most_memory = options.workers, options.most_memory
+    for judging, reply in run_apart(Judging.reply, judgings, workers, most_memory):
+        yield judging, _fault(reply, options) if isinstance(reply, Ended) else reply
 
 
-def _load(task: str, include_path: Path, check: type | None) -> str | None:
-    """Load the documents of a task, which processes share; return why that cannot be."""
-    fault = None
-    try:
-        documents(task, include_path)
-    except ToolError as error:
-        fault = str(error)
-    if check:
-        check.prepare(task, include_path)
-    return fault
-
-
-def _killed(process: multiprocessing.Process, options: Namespace) -> dict[str, str]:
-    """Return the reply of a process that gave none."""
-    if process.exitcode == -signal.SIGXCPU:
+def _fault(ended: Ended, options: Namespace) -> dict[str, str]:
+    """Return the reply for a process that gave none."""
+    if ended.kind == "time":
         bound = f"{options.most_seconds} s and {options.most_answer_ms} ms an answer"
-        return {
-            "failure": f"takes more processor time than {bound}; raise --most_seconds"
-        }
-    if process.exitcode == _OUT_OF_MEMORY:
+        fault = f"takes more processor time than {bound}; raise --most_seconds"
+    elif ended.kind == "memory":
         fault = f"takes more than {options.most_memory:,} MiB of memory"
-        return {"failure": f"{fault}; raise --most_memory"}
-    fix = "see whether memory ran out, and run the command again"
-    return {"error": f"its process was killed (status {process.exitcode}); {fix}"}
-
-
-def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
-    """Do a job in this process, within limits; it ends when its parent is gone."""
-    gc.freeze()  # a collection would copy every page that the parent shares
-    for ignored_signal in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(ignored_signal, signal.SIG_IGN)  # the parent ends it
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    with suppress(OSError, ValueError):  # macOS has neither the file nor the limit
-        mapped_pages = int(Path("/proc/self/statm").read_text().split()[0])
-        memory_bound = mapped_pages * resource.getpagesize() + (most_memory << 20)
-        _, hard_limit = resource.getrlimit(resource.RLIMIT_AS)
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bound, hard_limit))
-    try:
-        reply_json = json.dumps(job())
-    except MemoryError:
-        os._exit(_OUT_OF_MEMORY)
-    except Exception as error:  # what nobody foresaw is a fault of this work alone
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        error_file = f"{Path(frame.filename).parent.name}/{Path(frame.filename).name}"
-        fault = f"cannot be judged ({error!r:.200}; {error_file}, line {frame.lineno})"
-        reply_json = json.dumps({"failure": fault})
-    writer.send_bytes(reply_json.encode())
-
-
-def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
-    os._exit(1)
-
-
-def allow_seconds(seconds: float) -> None:
-    """Allow this process so much processor time in all; the kernel ends it beyond."""
-    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
-    with suppress(ValueError):  # a limit from outside is lower
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, hard_limit))
+        fault = f"{fault}; raise --most_memory"
+    elif ended.kind == "fault":
+        fault = f"cannot be judged ({ended.detail})"
+    else:
+        fix = "see whether memory ran out, and run the command again"
+        killed = f"its process was killed (status {ended.detail})"
+        return {"error": f"{killed}; {fix}"}
+    return {"failure": fault}
 
 
 @dataclass(eq=False)
@@ -167,12 +71,11 @@ class Judging:
     folder: Path  # for the rows of its table
     options: Namespace  # LIMITS, `include_path` and `leave_out`
     check: type | None  # what else is checked, such as `checks.Check`
-    load_faults: LoadFaults = field(default_factory=dict)
-    wanted: set[str] = field(default_factory=set)  # tasks that are not loaded yet
     seconds: float = 0  # of processor time that it may take
     results: dict = field(default_factory=dict)
     model: str | None = None
     row_files: dict[str, BinaryIO] = field(default_factory=dict)  # by task
+    row_counts: Counter[str] = field(default_factory=Counter)  # in each of them
     # By task and filter: figures, references and checks of what counts, refused lines.
     counted: dict[tuple, tuple[Tally, References, object]] = field(default_factory=dict)
     refused: Counter[tuple[str, str | None]] = field(default_factory=Counter)
@@ -180,12 +83,12 @@ class Judging:
     # Task -> filter -> sum of the hashes of all responses.
     hash_sums: dict[str, Counter] = field(default_factory=dict)
 
-    def reply(self, load_faults: LoadFaults) -> dict:
+    def reply(self) -> dict:
         """Judge the file and write the rows of its table; return what its head says.
 
-        Or a reply as of `each_apart`.
+        Or a `failure` where the file is at fault, and an `error` where the machine is.
         """
-        self.load_faults, self.seconds = load_faults, self.options.most_seconds
+        self.seconds = self.options.most_seconds
         allow_seconds(self.seconds)
         try:
             if self.source.results_path:
@@ -197,14 +100,15 @@ class Judging:
             return {"error": self._without_path(fault)}
         except (ToolError, Excess) as error:
             return {"failure": self._without_path(f"{error}")}
-        if self.wanted:
-            return {"want": [*self.wanted]}
+        self._write_documents()
         task_entries = [
             {
                 "task": task,
                 "filter": filter_name,
                 "documents": tally.answered,
                 "claims": self.results and claims_of(self.results, task),
+                "left_out": tally.left_out,
+                "examples": tally.examples,
                 "constants": references.constants(),
                 "check": check and check.outcome(tally),
             }
@@ -233,7 +137,7 @@ class Judging:
         finally:
             for row_file in self.row_files.values():
                 row_file.close()
-        if not (self.counted or self.refused or self.wanted):
+        if not (self.counted or self.refused):
             return "has no answers that can be scored; give a file with some"
         for task, hash_sum_by_filter in self.hash_sums.items():
             if len({*hash_sum_by_filter.values()}) > 1:
@@ -265,18 +169,17 @@ class Judging:
         """Judge an answer and write its row; LineError where it does not count."""
         if answer.fault:
             raise LineError(answer.fault)
-        compares_doc = self.check and self.options.include_path != FOLDER
-        if answer.task not in self.load_faults and (answer.doc is None or compares_doc):
-            self.wanted.add(answer.task)
-        if self.wanted:  # read on, for what else is wanted
-            return
         if (doc := answer.doc) is None:
-            if fault := self.load_faults[answer.task]:
-                raise OSError(f"line {answer.number}: {fault}")
-            doc = look_up_document(answer, self.options.include_path)
+            try:
+                doc = look_up_document(answer, self.options.include_path)
+            except LineError:
+                raise
+            except ToolError as error:  # there are no documents
+                raise OSError(f"line {answer.number}: {error}") from None
         system = self.results.get("system_instruction")
         row = judge_answer(answer, doc, self.source.path.name, system)
         self._count(answer, doc, row)
+        self.row_counts[answer.task] += 1
         if answer.task not in self.row_files:
             row_file = (self.folder / ROWS_NAME.format(answer.task)).open("wb")
             self.row_files[answer.task] = row_file
@@ -299,12 +202,21 @@ class Judging:
             check = self.check and self.check(*check_args)
             self.counted[task, filter_name] = tally, References(task), check
         tally, references, check = self.counted[task, filter_name]
-        document = tally.add(row)
-        answer_count = len(document.scores) if document else 0  # left out: 0
+        document = tally.add(row, self.row_counts[task])
+        answer_count = len(document.answers)
         if answer_count > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"
             raise Excess(f"{answer.place}: {fault}; raise --most_samples")
-        if answer_count == 1:
+        if answer_count == 1 and not document.is_left_out:
             references.add(doc)
         if check:
             check.add(answer, doc)
+
+    def _write_documents(self) -> None:
+        """Write a line for each document, with what its answers add to the figures."""
+        for (task, filter_name), (tally, *_) in self.counted.items():
+            path = self.folder / DOCUMENTS_NAME.format(task)
+            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+                for document in tally.documents:
+                    fields = {"filter": filter_name, **document.to_json()}
+                    file.write(json.dumps(fields, ensure_ascii=False) + "\n")
