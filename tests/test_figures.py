@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from tests.logs import RecordedModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import configuration, scorer
+from utils.verdicts.answers import Answer
 from utils.verdicts.constants import References
+from utils.verdicts.judge_answer import judge_answer
+from utils.verdicts.tally import Tally
 
 
 TASK = "tot_arithmetic"
@@ -223,3 +227,17 @@ def test_no_gold_answer_is_a_better_constant(task, answer, expected):
     for response in {family.utils.gold_response(doc) for doc in docs}:
         verdicts = [family.process_results(doc, [response]) for doc in docs]
         assert sum(x[family.headline[0]] for x in verdicts) <= sums[best] + 1e-9
+
+
+def test_ids_that_collide_as_numbers_take_no_more_time():
+    doc, task = documents("tcp_long", EXAMPLES)[0], "tcp_long"
+    row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
+
+    def seconds_for(step: int) -> float:
+        tally, started_at = Tally(task), time.process_time()
+        for number in range(12_000):
+            tally.add(row | {"doc_id": number * step}, number)
+        assert tally.answered == 12_000
+        return time.process_time() - started_at
+
+    assert seconds_for(2**61 - 1) < 10 * seconds_for(1)

@@ -1,6 +1,8 @@
 """Where outputs go: nothing that is no output is lost, whatever a name stands for."""
 
 import gzip
+import hashlib
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -144,3 +146,16 @@ def test_a_bad_file_is_one_error_of_its_place_and_fix(tmp_path, content, fault):
     put(tmp_path / "x", content)
     with pytest.raises(ToolError, match=f"/x{fault}"):
         read_jsonl(tmp_path / "x")
+
+
+def test_a_digest_waits_for_no_pipe(tmp_path):
+    path, pipe = tmp_path / "x", tmp_path / "pipe"
+    path.write_bytes(b"a" * 2**17)
+    os.mkfifo(pipe)
+    process = multiprocessing.get_context("fork").Process(
+        target=files.sha256_of, args=(pipe,), daemon=True
+    )
+    process.start()
+    process.join(20)
+    assert process.exitcode == 0
+    assert files.sha256_of(path) == hashlib.sha256(b"a" * 2**17).hexdigest()

@@ -15,7 +15,7 @@ from tests.answers import write
 from tests.conftest import EXAMPLES, PACK as OWN
 from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
-from utils import stats
+from utils import leaderboard, stats
 from utils.__main__ import main
 from utils.core.families import prompt, scorer
 from utils.core.files import read_jsonl
@@ -332,6 +332,22 @@ def test_only_what_the_tool_made_is_replaced(make, tmp_path, form, capsys):
         (tmp_path / f"board.{form}").write_text(mine)
         assert make(form, runs, status=1) == mine
         assert "was not made by leaderboard" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", MINE)
+def test_what_appears_while_a_board_is_made_is_not_replaced(
+    make, tmp_path, form, capsys, monkeypatch
+):
+    output, board_data = tmp_path / f"board.{form}", leaderboard.board_data
+
+    def make_late_file(*arguments: object) -> dict:
+        write(output, MINE[form])
+        return board_data(*arguments)
+
+    monkeypatch.setattr(leaderboard, "board_data", make_late_file)
+    make(form, {"a": answers("tcp_long")}, status=1)
+    assert "is there, and was not made by leaderboard" in capsys.readouterr().err
+    assert output.read_text() == f"{MINE[form]}\n"
 
 
 def test_the_page_holds_all_it_needs_and_what_a_model_says_stays_text(text):

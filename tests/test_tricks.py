@@ -111,6 +111,7 @@ def board(tmp_path, capsys):
 def assert_honest(rows: list[dict]) -> None:
     """Two honest models stand in their order, as if there were no other submission."""
     assert [row["status"] for row in rows] == ["verified"] * 2
+    assert all((row["remarks"] or "").isascii() for row in rows)
     for rule in RULES:
         ranks = [int(row[f"{rule}_rank"].partition("-")[0]) for row in rows]
         assert ranks == sorted(ranks)

@@ -1,6 +1,8 @@
 """Tables of verdicts: kept, made again, by several processes, killed, in the way."""
 
 import errno
+import gzip
+import json
 import multiprocessing
 import os
 import random
@@ -8,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -116,12 +119,42 @@ EXCESSES = {
 def test_what_exceeds_a_limit_is_named_with_the_option(tmp_path, call_score, option):
     lines, expected = EXCESSES[option]
     path, good = write(tmp_path / "x.jsonl", *lines), write(tmp_path / "y.jsonl", GOOD)
+    path.write_bytes(gzip.compress(path.read_bytes()))
     for _ in range(2):  # it is kept, too
         status, printed, messages = call_score(path, good, option)
         assert (status, messages.count("\n"), "## y" in printed) == (1, 1, True)
         assert expected in messages
         # What stands before the end of a file that is too large counts.
         assert ("## x" in printed) == (option == "--most_unpacked=1")
+
+
+def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatch):
+    large, good = tmp_path / "large.jsonl", write(tmp_path / "y.jsonl", *answers(1))
+    large.touch()
+    os.truncate(large, 3 * 2**20)
+    monkeypatch.setattr(judge_file, "run_apart", here)
+    monkeypatch.setattr(tables, "run_apart", here)
+    opened, sha256_of = [], judge_file.sha256_of
+    patched = lambda path: opened.append(path) or sha256_of(path)  # noqa: E731
+    monkeypatch.setattr(judge_file, "sha256_of", patched)
+    monkeypatch.setattr(judge_file, "allow_seconds", lambda _: None)
+    status, printed, message = call_score(large, good, "--most_unpacked", 2)
+    assert message == f"{large}: has 3 MiB, more than 2 MiB; raise --most_unpacked\n"
+    assert (status, "## y" in printed, large in opened) == (1, True, False)
+
+
+def test_no_space_ends_the_command_and_is_no_fault_of_a_file(
+    tmp_path, call_score, monkeypatch
+):
+    def write_row(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Judging, "_judge", write_row)
+    path, cache = write(tmp_path / "x.jsonl", GOOD), tmp_path / "cache"
+    fault = "No space left on device; make room, or name another folder by --cache"
+    expected = f"{cache}: {fault}\n"
+    assert call_score(path, "--cache", cache) == (1, "", expected)
+    assert not [*cache.iterdir()]
 
 
 def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
@@ -181,13 +214,46 @@ def test_a_table_stands_while_its_sources_do(tmp_path, call_score, monkeypatch, 
     assert not {*times(output).values()} & {*after.values()}
 
 
-def test_the_rules_of_a_table_are_those_of_its_pack_too(tmp_path):
-    digests = {tables._rules(EXAMPLES)}
-    for name, text in (("tcp.yaml", "a"), ("data/x.jsonl", "a"), ("data/x.jsonl", "b")):
-        write(tmp_path / name, text)
-        tables._rules.cache_clear()
-        digests.add(tables._rules(tmp_path))
-    assert len(digests) == 4
+PACK_FILES = [
+    "tcp.yaml",
+    "_default_yaml",
+    "data/x.jsonl",
+    "disputed/1.json",
+    "a/utils.py",
+]
+
+
+@pytest.mark.parametrize("folder", ["_TOOLS", "FOLDER", None])
+def test_a_table_stands_on_every_file_of_its_pack_and_of_the_tools(
+    tmp_path, monkeypatch, folder
+):
+    rules = tables._rules.__wrapped__  # which keeps nothing
+    for constant in ("_TOOLS", "FOLDER"):
+        (tmp_path / constant).mkdir()
+        monkeypatch.setattr(tables, constant, tmp_path / constant)
+    include_path = write(tmp_path / "pack" / "b" / "utils.py", "b").parents[1]
+    place = tmp_path / folder if folder else include_path
+    write(tmp_path / "elsewhere" / "y.jsonl", "a")
+    digests = [rules(include_path)]
+    for name in PACK_FILES:
+        for text in ("a", "b"):
+            write(place / name, text)
+            digests.append(rules(include_path))
+    write(place / "c" / "utils.py", "a")
+    digests.append(rules(include_path))
+    write(place / "a" / "utils.py", "a")  # two files have changed places
+    write(place / "c" / "utils.py", "b")
+    digests.append(rules(include_path))
+    (place / "c").rename(place / "d")
+    digests.append(rules(include_path))
+    (place / "linked").symlink_to(tmp_path / "elsewhere")
+    digests.append(rules(include_path))
+    write(tmp_path / "elsewhere" / "y.jsonl", "b")
+    digests.append(rules(include_path))
+    assert len({*digests}) == len(digests)
+    write(place / "__pycache__" / "x.pyc", "a")
+    (place / "loop").symlink_to(place)
+    assert rules(include_path) == digests[-1]
 
 
 def test_all_tools_read_what_jobs_scored(tmp_path, call_score, monkeypatch):
@@ -208,15 +274,70 @@ def test_all_tools_read_what_jobs_scored(tmp_path, call_score, monkeypatch):
     assert main(["compare", *named, "--cache", str(output)]) == 1  # the same line
 
 
-def test_damage_and_changes_are_named_with_the_fix(tmp_path, call_score, monkeypatch):
-    path, output = write(tmp_path / "x.jsonl", GOOD), tmp_path / "out"
-    call_score(path, "--output", output)
-    os.truncate(output / "x" / "documents_tcp_long.jsonl", 99)
-    status, printed, message = call_score(path, "--output", output)
-    assert (status, printed) == (1, "")
-    fix = f"delete {output / 'x'}, and run again"
-    assert message.endswith(f"line 1: is damaged; {fix}\n")
-    reply = Judging.reply
+def edit_head(place: Path, **changes: object) -> None:
+    """Write other values into the run.json of a table; None takes one out."""
+    head = json.loads((place / "run.json").read_bytes()) | changes
+    kept_items = {name: head[name] for name in head if head[name] is not None}
+    (place / "run.json").write_text(json.dumps(kept_items, indent=1))
+
+
+def edit_file(place: Path, kind: str, change: Callable[[bytes], bytes]) -> None:
+    """Change a file of a table."""
+    path = place / f"{kind}_tcp_long.jsonl"
+    path.write_bytes(change(path.read_bytes()))
+
+
+def first_line(content: bytes) -> bytes:
+    return b"".join(content.splitlines(keepends=True)[:1])
+
+
+DAMAGES = {
+    "cut in a line": lambda x: edit_file(x, "documents", lambda text: text[:99]),
+    "documents cut at a line": lambda x: edit_file(x, "documents", first_line),
+    "rows cut at a line": lambda x: edit_file(x, "verdicts", first_line),
+    "other scores": lambda x: edit_file(
+        x, "documents", lambda text: text.replace(b"0.0", b"1.0")
+    ),
+    "no rows": lambda place: (place / "verdicts_tcp_long.jsonl").unlink(),
+    "a head without tasks": lambda place: edit_head(place, tasks=None),
+    "a head without files": lambda place: edit_head(place, files=None, digest=None),
+    "a head with other counts": lambda place: edit_head(place, refused={}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_table_that_is_not_as_it_was_written_is_made_again(
+    tmp_path, call_score, damage
+):
+    lines = [GOOD, GOOD | {"doc_id": 1}, GOOD | {"doc_id": 2}]
+    path, output = write(tmp_path / "x.jsonl", *lines), tmp_path / "out"
+    expected = call_score(path, "--output", output)
+    before = contents(output)
+    DAMAGES[damage](output / "x")
+    assert contents(output) != before
+    assert call_score(path, "--output", output) == expected
+    assert contents(output) == before
+
+
+@pytest.mark.parametrize("option", ["--output", "--cache"])
+def test_a_table_with_a_file_of_a_user_is_not_replaced(tmp_path, call_score, option):
+    path, folder = write(tmp_path / "x.jsonl", GOOD), tmp_path / "out"
+    call_score(path, option, folder)
+    (place,) = folder.iterdir()
+    mine = write(place / "verdicts_mine.jsonl", "my notes")
+    assert call_score(path, option, folder)[0] == 0  # nothing is to be replaced
+    edit_file(place, "verdicts", first_line)
+    edit_file(place, "documents", lambda text: text[:99])
+    status, _, message = call_score(path, option, folder)
+    fix = "which is of no table; move it elsewhere, or name another folder for tables"
+    assert (status, message) == (1, f"{place}: holds verdicts_mine.jsonl, {fix}\n")
+    assert mine.read_text() == "my notes\n"
+
+
+def test_a_file_that_changes_while_it_is_read_is_named(
+    tmp_path, call_score, monkeypatch
+):
+    path, reply = write(tmp_path / "x.jsonl", GOOD), Judging.reply
 
     def change(*arguments: object) -> dict:
         write(path, GOOD, {"response": "more"})

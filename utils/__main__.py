@@ -53,8 +53,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         install_command = "pip install 'lm-eval-temporal-tasks[tools]'"
         say(f"{error.name} is not installed; run {install_command}")
-    except ToolError as error:
-        say(f"{error}")
+    except (ToolError, MemoryError) as error:
+        say(f"{error}" or "memory ran out; name fewer files at a time")
     except OSError as error:
         # What is left is written, or else dropped: Python would complain at its end.
         try:

@@ -6,13 +6,14 @@ Source of the form: `EvalResultEntry` of `huggingface_hub`, for `.eval_results/*
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 import yaml
 
 from ..core.cli import say
 from ..core.families import configuration, scorer
-from ..core.files import written_whole
+from ..core.files import check_output, written_whole
 from ..verdicts.runs import Model
 
 
@@ -46,7 +47,8 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
             )
             entries.append(entry)
     plain_entries = eval_result_entries_to_yaml(entries)
-    with written_whole(path) as file:
+    check = partial(check_output, path, "score", BEGINNING)
+    with written_whole(path, check) as file:
         file.write(yaml.safe_dump(plain_entries, sort_keys=False, width=1000).encode())
     if tasks_off_hub:
         tasks_text = ", ".join(tasks_off_hub)

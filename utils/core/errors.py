@@ -1,5 +1,7 @@
 """What ends a tool: one line that names the place and the fix."""
 
+import errno
+
 
 class ToolError(ValueError):
     """What went wrong, in one line that names the place and the fix."""
@@ -19,6 +21,10 @@ class LineError(ToolError):
 
 class Excess(Exception):
     """What of a file exceeds a limit: nothing of the file counts."""
+
+
+# What is wrong with the machine, not with the file: no other file could be written either.
+MACHINE_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
 def fault_of(error: OSError) -> str:

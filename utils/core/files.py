@@ -17,7 +17,7 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -94,10 +94,13 @@ def parse(line: Line) -> dict:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
+def written_whole(
+    path: Path, check: Callable[[], None] | None = None
+) -> Iterator[BinaryIO]:
     """Give a file to write to, which stands under its name whole or not at all.
 
-    It replaces what a symlink there leads to. Raises OSError, with the name of `path`.
+    It replaces what a symlink there leads to. `check` is called right before, and raises if
+    what is there by then is not to be replaced. Raises OSError, with the name of `path`.
     """
     check_writable(path)
     target_path = Path(os.path.realpath(path))
@@ -111,6 +114,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+            if check:
+                check()
             part_path.replace(target_path)
     except OSError as error:
         # A full disk has no name, and nobody knows the name of a part.
@@ -191,12 +196,22 @@ def is_stream(path: Path) -> bool:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read."""
+    """Return the hexadecimal SHA-256 of a file; OSError where it cannot be read.
+
+    It ends in any case: a pipe is not waited for, and what a file grows by is not read.
+    """
     hasher = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk_bytes := file.read(1 << 16):
+    with open(path, "rb", opener=_open_at_once) as file:
+        bytes_left = os.fstat(file.fileno()).st_size
+        while chunk_bytes := file.read(min(bytes_left, 1 << 16)):
+            bytes_left -= len(chunk_bytes)
             hasher.update(chunk_bytes)
     return hasher.hexdigest()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file as `open` does, but a pipe without waiting for who writes to it."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def is_part(name: str) -> bool:

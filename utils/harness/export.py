@@ -24,6 +24,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 
 from lm_eval.api.instance import Instance
@@ -176,9 +177,11 @@ def main(arguments: list[str] | None = None) -> int:
     add("--only-missing", **missing_settings, help=help_text)
     add_options(parser)
     options = parser.parse_args(arguments)
-    check_output(options.output, "export", _BEGINNING)
+    check = partial(check_output, options.output, "export", _BEGINNING)
+    check()
     stdout = nullcontext(sys.stdout.buffer)
-    with written_whole(options.output) if options.output else stdout as output_file:
+    whole_file = written_whole(options.output, check) if options.output else stdout
+    with whole_file as output_file:
         for request in request_lines(options):
             output_file.write(f"{json.dumps(request)}\n".encode())
     return 0

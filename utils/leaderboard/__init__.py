@@ -23,6 +23,7 @@ import sys
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
 
@@ -114,8 +115,14 @@ def _write(data: dict, options: Namespace) -> None:
         if table_path := getattr(options, table_format):
             table_text = tables.render([*rows(data["models"])], table_format)
             content_by_path[table_path] = table_text.encode("utf-8", "backslashreplace")
+    beginnings = {
+        getattr(options, option): _BEGINNINGS[option] for option in _BEGINNINGS
+    }
     for path, content in content_by_path.items():
-        with written_whole(path) as file:
+        # Beside the page stand files of documents.
+        beginning_pattern = beginnings.get(path, re.escape(page.SCRIPT_LINE))
+        check = partial(check_output, path, "leaderboard", beginning_pattern)
+        with written_whole(path, check) as file:
             file.write(content)
     terminal_rows = []
     for benchmark, entrant in product(data["benchmarks"], data["models"]):

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-from ..core.errors import Excess, LineError, ToolError, fault_of
+from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
 from ..core.families import scorer
-from ..core.files import Line, read_lines
+from ..core.files import Line, read_lines, sha256_of
 from ..core.processes import Ended, allow_seconds, run_apart
 from .answers import Answer, Source, answers_in, claims_of, read_results, typed_claim
 from .constants import References
@@ -63,6 +63,12 @@ def _fault(ended: Ended, options: Namespace) -> dict[str, str]:
     return {"failure": fault}
 
 
+def digests_of(source: Source) -> list[str | None]:
+    """Return the SHA-256 of a source's file and of its results, if it has some."""
+    paths = (source.path, source.results_path)
+    return [path and sha256_of(path) for path in paths]
+
+
 @dataclass(eq=False)
 class Judging:
     """The judging of a file of answers, line by line, in a process of its own."""
@@ -95,13 +101,28 @@ class Judging:
                 self.results = read_results(self.source.results_path)
             self.model = self.results.get("model_name")
             end_fault = self._judge_lines()
+            self._write_documents()
+            source_digests = digests_of(self.source)
         except OSError as error:
             fault = f"{error.filename or self.source.path}: {fault_of(error)}"
-            return {"error": self._without_path(fault)}
+            is_of_machine = error.errno in MACHINE_FAULTS
+            if is_of_machine:
+                fault = fault_of(error)
+            return {"error": self._without_path(fault), "is_of_machine": is_of_machine}
         except (ToolError, Excess) as error:
             return {"failure": self._without_path(f"{error}")}
-        self._write_documents()
-        task_entries = [
+        refused_line_counts = [(*key, count) for key, count in self.refused.items()]
+        return {
+            "sha256": source_digests,
+            "model": self.model and typed_claim(self.model, str),
+            "refused": {"lines": self.faults, "tasks": refused_line_counts},
+            "end": end_fault,
+            "tasks": self._task_entries(),
+        }
+
+    def _task_entries(self) -> list[dict]:
+        """Return what a head says of each task through each filter."""
+        return [
             {
                 "task": task,
                 "filter": filter_name,
@@ -114,13 +135,6 @@ class Judging:
             }
             for (task, filter_name), (tally, references, check) in self.counted.items()
         ]
-        refused_line_counts = [(*key, count) for key, count in self.refused.items()]
-        return {
-            "model": self.model and typed_claim(self.model, str),
-            "refused": {"lines": self.faults, "tasks": refused_line_counts},
-            "end": end_fault,
-            "tasks": task_entries,
-        }
 
     def _without_path(self, fault: str) -> str:
         """Return a fault without the path of the file that it begins with."""

@@ -8,6 +8,7 @@ columns in each row.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -32,13 +33,22 @@ from ..core.files import (
     remove_leftovers,
     sha256_of,
 )
-from .answers import Source, sha256
-from .judge_file import DOCUMENTS_NAME, LIMITS, ROWS_NAME, Judging, judge_apart
+from ..core.processes import Ended, run_apart
+from .answers import SAMPLES_NAME, Source, sha256
+from .judge_file import (
+    DOCUMENTS_NAME,
+    LIMITS,
+    ROWS_NAME,
+    Judging,
+    digests_of,
+    judge_apart,
+)
 from .tally import Document
 
 
-SCHEMA = "temporal-eval verdicts 1"
+SCHEMA = "temporal-eval verdicts 2"
 HEAD = "run.json"
+_TOOLS = Path(__file__).parents[1]
 # What a verdict depends on beside the code of the pack.
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
 
@@ -88,13 +98,50 @@ class Table(NamedTuple):
                 raise ToolError(f"{table_line.place}: is damaged; {fix}") from None
 
 
-def read_table(folder: Path, source: Source, key: str | None = None) -> Table | None:
-    """Return the table in a folder; None without one of this schema, and of the key."""
-    with suppress(OSError, ValueError, LookupError, TypeError):
-        head = json.loads((folder / HEAD).read_bytes())
-        if head["schema"] == SCHEMA and key in (None, head["key"]):
+def read_table(folder: Path, source: Source, key: str) -> Table | None:
+    """Return the table in a folder; None unless it has a key and is as it was written."""
+    head = _read_head(folder)
+    if not head or head.get("key") != key or head.get("digest") != _digest(head):
+        return None
+    with suppress(OSError):
+        files = {name: _describe(folder / name) for name in head["files"]}
+        if files == head["files"]:
             return Table(folder, head, source)
     return None
+
+
+def _read_head(folder: Path) -> dict | None:
+    """Return what a folder's run.json says; None without one of this schema."""
+    with suppress(OSError, ValueError, RecursionError):
+        head = json.loads((folder / HEAD).read_bytes())
+        if isinstance(head, dict) and head.get("schema") == SCHEMA:
+            return head
+    return None
+
+
+def _write_head(folder: Path, head: dict) -> None:
+    """Write run.json to a folder, with what the other files there are like."""
+    files = {path.name: _describe(path) for path in sorted(folder.iterdir())}
+    head = head | {"files": files}
+    head["digest"] = _digest(head)
+    (folder / HEAD).write_text(json.dumps(head, indent=1), "utf-8")
+
+
+def _describe(path: Path) -> dict:
+    """Return the rows, the bytes and the SHA-256 of a file of a table."""
+    row_count = byte_count = 0
+    hasher = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 16):
+            row_count += chunk.count(b"\n")
+            byte_count += len(chunk)
+            hasher.update(chunk)
+    return {"rows": row_count, "bytes": byte_count, "sha256": hasher.hexdigest()}
+
+
+def _digest(head: dict) -> str:
+    """Return a digest of what a run.json says beside it."""
+    return sha256(json.dumps({name: head[name] for name in head if name != "digest"}))
 
 
 def make_tables(
@@ -111,12 +158,12 @@ def make_tables(
     tables: dict[Source, Table] = {}
     source_by_place: dict[Path, Source] = {}
     missing: dict[Source, tuple[str, Path]] = {}  # keys and places of their tables
+    digests, faults = _hash_sources(sources, options)
     for source in sources:
-        try:
-            key = _key(source, options, check)
-        except OSError as error:
-            tables[source] = Table(top_folder, {"failure": fault_of(error)}, source)
+        if source in faults:
+            tables[source] = Table(top_folder, {"failure": faults[source]}, source)
             continue
+        key = _key(source, digests[source], options, check)
         place = top_folder / source.path.name.removesuffix(".gz").removesuffix(".jsonl")
         if output:
             _check_place(place, source, key, source_by_place.setdefault(place, source))
@@ -127,21 +174,72 @@ def make_tables(
             missing[source] = key, place if output else top_folder / key
     remove_leftovers(top_folder)  # even if no table is missing
     if missing:
-        new_tables = _judge(missing, top_folder, options, check)
+        new_tables = _judge(missing, digests, top_folder, options, check)
         tables |= {table.source: table for table in new_tables}
     return [tables[source] for source in sources]
 
 
-def _key(source: Source, options: Namespace, check: type | None) -> str:
-    """Return a digest of all that a file's table depends on; OSError as reading it."""
-    if is_stream(source.path):
-        raise OSError("is a pipe or a device, not a file; write its lines to a file")
-    source_paths = (source.path, source.results_path)
+def _hash_sources(
+    sources: list[Source], options: Namespace
+) -> tuple[dict[Source, list], dict[Source, str]]:
+    """Return the digests of sources, and why others have none; sizes are looked at first."""
+    faults = {
+        source: fault
+        for source in sources
+        if (fault := _fault_of_size(source, options))
+    }
+    bounded_sources = [source for source in sources if source not in faults]
+    digests: dict[Source, list] = {}
+    for _, reply in run_apart(_hash_apart, [bounded_sources], 1, options.most_memory):
+        if isinstance(reply, Ended):
+            raise ToolError(f"the files cannot be read: {reply}")
+        for source, source_digests, fault in zip(bounded_sources, *reply["hashed"]):
+            if fault:
+                faults[source] = fault
+            else:
+                digests[source] = source_digests
+    return digests, faults
+
+
+def _fault_of_size(source: Source, options: Namespace) -> str | None:
+    """Return why a source is not opened: a file is no file, is missing, or too large."""
+    limits = [(source.path, "most_unpacked")]
+    if source.results_path:
+        limits.append((source.results_path, "most_line"))
+    for path, limit in limits:
+        if is_stream(path):
+            return "is a pipe or a device, not a file; write its lines to a file"
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            return fault_of(error)
+        if size > getattr(options, limit) << 20:
+            name = "" if path == source.path else f"{path.name} "
+            bound = f"more than {getattr(options, limit):,} MiB; raise --{limit}"
+            return f"{name}has {size / 2**20:,.0f} MiB, {bound}"
+    return None
+
+
+def _hash_apart(sources: list[Source]) -> dict[str, tuple[list, list]]:
+    """Return the digests of each source, and why one has none, in a process with limits."""
+    digests, faults = [], []
+    for source in sources:
+        try:
+            digests.append(digests_of(source))
+            faults.append(None)
+        except OSError as error:
+            digests.append(None)
+            faults.append(fault_of(error))
+    return {"hashed": (digests, faults)}
+
+
+def _key(source: Source, digests: list, options: Namespace, check: type | None) -> str:
+    """Return a digest of all that a file's table depends on."""
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
         *(check and check.__name__, str(options.include_path.resolve())),
         [getattr(options, limit_name) for limit_name in LIMITS],
-        [source_path and sha256_of(source_path) for source_path in source_paths],
+        digests,
         _rules(options.include_path),
     ]
     return sha256(json.dumps(dependencies))
@@ -150,14 +248,11 @@ def _key(source: Source, options: Namespace, check: type | None) -> str:
 @cache
 def _rules(include_path: Path) -> str:
     """Return a digest of code, tasks, data and libraries, which verdicts depend on."""
-    rule_paths = {*Path(__file__).parents[1].rglob("*.py")}
-    for folder in (FOLDER, include_path):
-        for pattern in ("*.py", "*yaml", "*manifest.json"):
-            rule_paths.update(folder.rglob(pattern))
-        rule_paths.update((folder / "data").glob("*"))  # which may be a symlink
-    file_digests = sorted(
-        f"{path.name} {sha256_of(path)}" for path in rule_paths if path.is_file()
-    )
+    folders = (_TOOLS, FOLDER, include_path)
+    file_digests = [
+        [f"{path.relative_to(folder)} {sha256_of(path)}" for path in _walk(folder)]
+        for folder in folders
+    ]
     library_versions = [platform.python_version_tuple()[:2]]
     for library_name in _LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
@@ -165,18 +260,39 @@ def _rules(include_path: Path) -> str:
     return sha256(f"{file_digests} {library_versions}")
 
 
+def _walk(folder: Path) -> list[Path]:
+    """Return the files below a folder, links followed, in the order of their paths.
+
+    Without those that are hidden or compiled, and without what runs have logged there.
+    """
+    paths, visited_folders = [], set()
+    for parent, folder_names, file_names in os.walk(folder, followlinks=True):
+        visited_folders.add(os.path.realpath(parent))
+        folder_names[:] = [
+            name
+            for name in folder_names
+            if not name.startswith(".") and name != "__pycache__"
+            if os.path.realpath(os.path.join(parent, name)) not in visited_folders
+        ]
+        paths += [
+            Path(parent, name)
+            for name in file_names
+            if not name.startswith(".") and not SAMPLES_NAME.fullmatch(name)
+            if os.path.isfile(os.path.join(parent, name))
+        ]
+    return sorted(paths)
+
+
 def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
     """Raise ToolError where the place for a table is something else's."""
-    table = read_table(place, source)
-    old_path = table and table.head["source"]
+    head = _read_head(place)
+    old_path = head and head.get("source")
     if owner != source:
         fault = f"is of {owner.path} and of {source.path}; name another --output"
-    elif place.exists() and table is None:
+    elif place.exists() and head is None:
         fix = "move it elsewhere, or name another --output"
         fault = f"is there, and is not a table of score; {fix}"
-    elif (
-        table and old_path != os.path.realpath(source.path) and table.head["key"] != key
-    ):
+    elif head and old_path != os.path.realpath(source.path) and head.get("key") != key:
         fix = f"name another --output for {source.path}, or delete it"
         fault = f"was made of {old_path}; {fix}"
     else:
@@ -184,13 +300,33 @@ def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
     raise ToolError(f"{place}: {fault}")
 
 
+def _check_files(place: Path) -> None:
+    """Raise ToolError for a folder with a file that no tool wrote: it is not replaced."""
+    if not place.is_dir():
+        return
+    head = _read_head(place) or {}
+    own_names = {HEAD, *head.get("files", ())}
+    for name_pattern in (ROWS_NAME, DOCUMENTS_NAME):
+        own_names.update(map(name_pattern.format, all_tasks()))
+    for name in sorted(path.name for path in place.iterdir()):
+        if name not in own_names:
+            fix = "move it elsewhere, or name another folder for tables"
+            raise ToolError(f"{place}: holds {name}, which is of no table; {fix}")
+
+
 def _judge(
     missing: dict[Source, tuple[str, Path]],
+    digests: dict[Source, list],
     folder: Path,
     options: Namespace,
     check: type | None,
 ) -> Iterator[Table]:
-    """Yield the tables of files that have none, each with its key and at its place."""
+    """Yield the tables of files that have none, each with its key and at its place.
+
+    ToolError where the machine is at fault: no other table could be written either.
+    """
+    for _, place in missing.values():
+        _check_files(place)
     with open_part(folder) as part_folder:
         judgings: list[Judging] = []
         for number, source in enumerate(missing):
@@ -199,19 +335,23 @@ def _judge(
         _load_documents(missing, options.include_path, check)
         for judging, reply in judge_apart(judgings, options):
             source, (key, place) = judging.source, missing[judging.source]
-            if key != _key(source, options, check):
+            if reply.get("is_of_machine"):
+                fix = "make room, or name another folder by --cache"
+                raise ToolError(f"{folder}: {reply['error']}; {fix}")
+            if reply.get("sha256", digests[source]) != digests[source]:
                 reply = {"error": "has changed while it was read; run again"}
             if "error" in reply:  # which the next run may not have
                 yield Table(judging.folder, {"failure": reply["error"]}, source)
                 continue
             head = {"schema": SCHEMA, "key": key, "pack": VERSION}
             head |= {"source": os.path.realpath(source.path), "failure": None} | reply
-            (judging.folder / HEAD).write_text(json.dumps(head, indent=1), "utf-8")
+            _write_head(judging.folder, head)
             if not read_table(place, source, key):  # by another process
+                _check_files(place)
                 with suppress(FileNotFoundError):
                     place.rename(f"{judging.folder}-old")
                 judging.folder.rename(place)
-            yield read_table(place, source)
+            yield Table(place, _read_head(place), source)
 
 
 def _load_documents(
