@@ -235,9 +235,9 @@ def test_ids_that_collide_as_numbers_take_no_more_time():
 
     def seconds_for(step: int) -> float:
         tally, started_at = Tally(task), time.process_time()
-        for number in range(12_000):
+        for number in range(30_000):
             tally.add(row | {"doc_id": number * step}, number)
-        assert tally.answered == 12_000
+        assert tally.answered == 30_000
         return time.process_time() - started_at
 
-    assert seconds_for(2**61 - 1) < 10 * seconds_for(1)
+    assert seconds_for(2**61 - 1) < 5 * seconds_for(1)
