@@ -64,7 +64,14 @@ def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
 
 
 TASK, DOC, RESPONSE = ROWS[0]
+DATE_TASK, DATE_DOC = "timebench_date_arithmetic", {"question": "When is it?"}
 BAD = [
+    (
+        DATE_TASK,
+        DATE_DOC | {"golds": ["next year"]},
+        RESPONSE,
+        "its document is not one",
+    ),
     (None, DOC, RESPONSE, "task 'None' is unknown; the groups are"),
     ("tcp_lnog", DOC, RESPONSE, "task 'tcp_lnog' is unknown; did you mean tcp_long"),
     (TASK, None, RESPONSE, "'doc' is a NoneType, "),

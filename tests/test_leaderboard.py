@@ -334,6 +334,19 @@ def test_only_what_the_tool_made_is_replaced(make, tmp_path, form, capsys):
         assert "was not made by leaderboard" in capsys.readouterr().err
 
 
+def test_a_mark_tells_which_names_the_maker_of_the_board_gave(make, tmp_path):
+    submission(tmp_path / "runs" / "x", "careful", {"name": "claimed"})
+    runs = {"given": answers("tcp_long")}
+    text = make("html", runs, str(tmp_path / "runs"))
+    assert "<bdi>given</bdi><abbr title=" in text
+    assert "<bdi>claimed</bdi><abbr" not in text and "<bdi>claimed</bdi>" in text
+    assert (
+        text.count("its files or its path")
+        == text.count("the maker of the board</dd>")
+        == 1
+    )
+
+
 @pytest.mark.parametrize("form", MINE)
 def test_what_appears_while_a_board_is_made_is_not_replaced(
     make, tmp_path, form, capsys, monkeypatch

@@ -39,6 +39,7 @@ class Entrant:
     def __init__(self, model: Model) -> None:
         self.model, self.name, self.remarks = model, model.name, [*model.remarks]
         self.id = sha256(model.name)[:10]
+        self.is_named = bool(model.source.label)  # by the operator, not by its files
         # Digest and length of each response, by task, digest and number of the copy.
         self.answers: dict[tuple, tuple[str, int]] = {}
         self.documents_by_task: dict[str, list[Document]] = defaultdict(list)
@@ -75,6 +76,10 @@ class Entrant:
             label: "; ".join(_by_task(task_values_by_label[label], self.task_checks))
             for label in task_values_by_label
         }
+        named_by = (
+            "the maker of the board" if self.is_named else "its files or its path"
+        )
+        value_by_label["Named by"] = named_by
         value_by_label["File"] = str(self.model.source.place)
         value_by_label["Remarks"] = "; ".join(self.remarks) or "none"
         return value_by_label | {"Cite": " ".join(self.cite)}
