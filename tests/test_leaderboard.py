@@ -186,6 +186,19 @@ def test_models_are_tested_against_those_that_they_are_ranked_with_alone(
     assert not compared
 
 
+def test_many_copies_are_compared_once(make, monkeypatch):
+    compared, count_copied = [], entrants._count_copied
+    compare = lambda *pair: compared.append(pair) or count_copied(*pair)  # noqa: E731
+    monkeypatch.setattr(entrants, "_count_copied", compare)
+    runs = {f"x{number}": planned(30, prefix=LONG) for number in range(12)}
+    rows = by_model(make("json", runs, *BARE))
+    expected = (
+        "all 30 answers to shared documents are those of 'x1', 'x2', 'x3', 8 more"
+    )
+    assert expected in rows["x0"]["remarks"]
+    assert len(compared) == 1
+
+
 def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
     runs, timebench = {}, "timebench_date_arithmetic"
     for name, in_tcp, in_timebench in (("a", 40, 0), ("b", 0, 150), ("c", 0, 150)):

@@ -229,8 +229,35 @@ def _find_lookalikes(entrants: list[Entrant]) -> dict[Entrant, list[Entrant]]:
 def _find_copies(entrants: list[Entrant]) -> dict[Entrant, dict[int, list[Entrant]]]:
     """Return for each model the others with the same answers, if many and long.
 
-    They are listed by the number of shared documents. Where one model answered all documents
-    of another, the other's longest answer is in both: no other pairs are compared.
+    They are listed by the number of shared documents.
+    """
+    positions = {entrant: position for position, entrant in enumerate(entrants)}
+    # Models with the same answers have the same number: of many copies, one is compared.
+    numbers: dict[frozenset, int] = {}
+    number_of = {
+        entrant: numbers.setdefault(frozenset(entrant.answers.items()), len(numbers))
+        for entrant in entrants
+    }
+    count_by_numbers: dict[tuple[int, int], int] = {}
+    candidates = _find_candidates(entrants)
+    copies: dict[Entrant, dict[int, list[Entrant]]] = {}
+    for entrant in entrants:
+        copies[entrant] = defaultdict(list)
+        for other in sorted(candidates[entrant], key=positions.get):
+            pair = number_of[entrant], number_of[other]
+            if pair not in count_by_numbers:
+                count_by_numbers[pair] = _count_copied(entrant, other)
+            # A copy that is not ranked costs nobody a remark.
+            is_remarked = other.status != FALSE or entrant.status == FALSE
+            if is_remarked and count_by_numbers[pair]:
+                copies[entrant][count_by_numbers[pair]].append(other)
+    return copies
+
+
+def _find_candidates(entrants: list[Entrant]) -> dict[Entrant, set[Entrant]]:
+    """Return for each model the others that may have the same answers.
+
+    Where one model answered all documents of another, the other's longest answer is in both.
     """
     entrants_by_longest: dict[tuple, list[Entrant]] = defaultdict(list)
     for entrant in entrants:
@@ -241,18 +268,10 @@ def _find_copies(entrants: list[Entrant]) -> dict[Entrant, dict[int, list[Entran
     for entrant in entrants:
         for longest in entrant.answers.items() & entrants_by_longest.keys():
             for other in entrants_by_longest[longest]:
-                candidates[entrant].add(other)
-                candidates[other].add(entrant)
-    positions = {entrant: position for position, entrant in enumerate(entrants)}
-    copies: dict[Entrant, dict[int, list[Entrant]]] = {}
-    for entrant in entrants:
-        copies[entrant] = defaultdict(list)
-        for other in sorted(candidates[entrant] - {entrant}, key=positions.get):
-            # A copy that is not ranked costs nobody a remark.
-            is_remarked = other.status != FALSE or entrant.status == FALSE
-            if is_remarked and (answer_count := _count_copied(entrant, other)):
-                copies[entrant][answer_count].append(other)
-    return copies
+                if other is not entrant:
+                    candidates[entrant].add(other)
+                    candidates[other].add(entrant)
+    return candidates
 
 
 def _length_of(answer: tuple[tuple, tuple[str, int]]) -> int:
