@@ -151,6 +151,7 @@ COPIES = [  # what equal answers begin with, how many there are, and if they are
 @pytest.mark.parametrize(("prefix", "shared", "is_remarked"), COPIES)
 def test_equal_answers_are_remarked_and_cost_no_rank(make, prefix, shared, is_remarked):
     rows = planned(40, prefix=prefix)
+    rows[0] |= {"response": LONG + rows[0]["response"]}  # one long answer is not enough
     runs = {"a": rows, "copy": rows[:shared], "b": planned(40, wrong=5, prefix=LONG)}
     runs["near copy"] = [*rows[:-1], rows[-1] | {"response": "x" * 90}]
     found = by_model(make("json", runs, *BARE))
