@@ -143,13 +143,14 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatc
     assert (status, "## y" in printed, large in opened) == (1, True, False)
 
 
+@pytest.mark.parametrize("place", [(Judging, "_judge"), (tables, "_write_head")])
 def test_no_space_ends_the_command_and_is_no_fault_of_a_file(
-    tmp_path, call_score, monkeypatch
+    tmp_path, call_score, monkeypatch, place
 ):
-    def write_row(*_: object) -> None:
+    def fill_disk(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(Judging, "_judge", write_row)
+    monkeypatch.setattr(*place, fill_disk)
     path, cache = write(tmp_path / "x.jsonl", GOOD), tmp_path / "cache"
     fault = "No space left on device; make room, or name another folder by --cache"
     expected = f"{cache}: {fault}\n"

@@ -314,6 +314,11 @@ def _check_files(place: Path) -> None:
             raise ToolError(f"{place}: holds {name}, which is of no table; {fix}")
 
 
+def _no_room(folder: Path, fault: str) -> ToolError:
+    """Return the error for a folder in which no table can be written."""
+    return ToolError(f"{folder}: {fault}; make room, or name another folder by --cache")
+
+
 def _judge(
     missing: dict[Source, tuple[str, Path]],
     digests: dict[Source, list],
@@ -336,8 +341,7 @@ def _judge(
         for judging, reply in judge_apart(judgings, options):
             source, (key, place) = judging.source, missing[judging.source]
             if reply.get("is_of_machine"):
-                fix = "make room, or name another folder by --cache"
-                raise ToolError(f"{folder}: {reply['error']}; {fix}")
+                raise _no_room(folder, reply["error"])
             if reply.get("sha256", digests[source]) != digests[source]:
                 reply = {"error": "has changed while it was read; run again"}
             if "error" in reply:  # which the next run may not have
@@ -345,7 +349,10 @@ def _judge(
                 continue
             head = {"schema": SCHEMA, "key": key, "pack": VERSION}
             head |= {"source": os.path.realpath(source.path), "failure": None} | reply
-            _write_head(judging.folder, head)
+            try:
+                _write_head(judging.folder, head)
+            except OSError as error:
+                raise _no_room(folder, fault_of(error)) from None
             if not read_table(place, source, key):  # by another process
                 _check_files(place)
                 with suppress(FileNotFoundError):
