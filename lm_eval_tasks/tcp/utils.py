@@ -9,14 +9,12 @@ import logging
 import re
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from datasets import Dataset
 
 # What the families share stands beside their folders, whatever pack is installed.
@@ -61,74 +59,136 @@ class Verdict(NamedTuple):
 
 
 # ------------------------------------------------------------------ published rule
+_BOX_START = "\\boxed{"
+
+
 def extract_published(response: str) -> tuple[str, tuple[int, int]] | tuple[None, None]:
-    r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`."""
-    # One character is found many times as fast as several.
-    box_start = response.find("\\boxed{", response.find("\\")) + 7
-    box_end = response.find("}", box_start)
-    box_text = response[box_start:box_end].strip() if 7 <= box_start <= box_end else ""
-    if not box_text:
+    r"""Return what the first box holds up to `}`, by the card's `\\boxed{([^}]*)}`, and its span."""
+    box_start = response.find(_BOX_START)
+    if box_start < 0:
         return None, None
-    box_start = response.index(box_text, box_start)
-    return box_text, (box_start, box_start + len(box_text))
+    text_start = box_start + len(_BOX_START)
+    text_end = response.find("}", text_start)
+    if text_end < 0:
+        return None, None
+    text = response[text_start:text_end].strip()
+    if not text:
+        return None, None
+    text_start = response.index(text, text_start)
+    return text, (text_start, text_start + len(text))
 
 
-def match_published(answer: str | None, reference: str, answer_format: str) -> bool:
+def match_published(extracted: str | None, reference: str, answer_format: str) -> bool:
     """Tell whether two texts are equal; for TCP short without "GMT" (metric card)."""
-    if answer and answer_format == SHORT_FORMAT:
-        answer = answer.replace("GMT", "").strip()
+    if extracted and answer_format == SHORT_FORMAT:
+        extracted = extracted.replace("GMT", "").strip()
         reference = reference.replace("GMT", "").strip()
-    return answer == reference
+    return extracted == reference
 
 
-# --------------------------------------------------------------------- flexible rule
-# The prompt's fixed lines: behind an answer they begin a made-up prompt.
-_ECHO = re.compile(r"\n[ \t#*>]*(?:Read this dialogue between|Reason step by step)|\Z")
-_CLOCK = re.compile(
-    r"(?ai)(?<![\d:.])(?=\d\d?(?::| ?[ap]\.?m\b))"
-    r"(\d\d?)(?::(\d\d)(?::(\d\d)(?:\.0+)?)?)?(?: ?([ap])\.?m\b\.?)?"
-    r"(?: ?(?:GMT|UTC|Z)\b)?(?: ?([+-])(\d\d?)(?::?(\d\d))?)?(?![\d:])"
+# ------------------------------------------------------------------- flexible rule
+MADE_UP_PROMPT = answer.Pattern(
+    "A line that begins like a fixed line of the prompt",
+    r"\n [ \t#*>]* (?: Read[ ]this[ ]dialogue[ ]between | Reason[ ]step[ ]by[ ]step )",
+    reads={"A.\n\n# Read this dialogue between us": "\n# Read this dialogue between"},
+    refuses=["Reason step by step", "\nRead this dialogue"],
 )
-_ZONE = re.compile(  # another than GMT
-    r"\b(?!GMT)[A-Z]{1,4}T\b|\b(?:local|[A-Z][a-z]+) time\b|(?:GMT|UTC) ?[+-]"
+CLOCK = answer.Pattern(
+    "A time of a 24-hour clock, or of a 12-hour clock with am or pm, and its zone if that"
+    " is GMT or an offset",
+    r"""
+    (?<! [\d:.] )
+    (?= \d\d? (?: : | [ ]? [ap] \.?m \b ) )      # a colon, am or pm has to follow
+    (?P<hour> \d\d? )
+    (?: : (?P<minute> \d\d ) (?: : (?P<second> \d\d ) (?: \.0+ )? )? )?
+    (?: [ ]? (?P<half> [ap] ) \.?m \b \.? )?
+    (?: [ ]? (?: GMT | UTC | Z ) \b )?
+    (?: [ ]? (?P<sign> [+-] ) (?P<zone_hours> \d\d? ) (?: :? (?P<zone_minutes> \d\d ) )? )?
+    (?! [\d:] )
+    """,
+    reads={
+        "at 16:00.": "16:00",
+        "4 p.m. GMT": "4 p.m. GMT",
+        "2020-05-28T16:00:00.000Z": "16:00:00.000Z",
+        "18:00+02:00": "18:00+02:00",
+        "9:30am UTC-5": "9:30am UTC-5",
+        "25:61": "25:61",
+    },
+    refuses=["16", "16.00", "4 amber", "1:2", "16:00:", "2020-05-28"],
+    flags=re.ASCII | re.IGNORECASE,
+)
+OTHER_ZONE = answer.Pattern(
+    "A zone other than GMT: capitals that end in T, a place's time, an offset from GMT",
+    r"""
+    \b (?! GMT ) [A-Z]{1,4}T \b
+    | \b (?: local | [A-Z][a-z]+ ) [ ] time \b
+    | (?: GMT | UTC ) [ ]? [+-]
+    """,
+    reads={
+        "16:00 EST": "EST",
+        "16:00 (Berlin time)": "Berlin time",
+        "local time": "local time",
+        "16:00 GMT+2": "GMT+",
+    },
+    refuses=["16:00 GMT", "at that time", "UTC 5", "est"],
 )
 
 
 def _read_clock(clock: re.Match) -> timedelta | None:
-    """Return the time since midnight in GMT; None of no possible clock."""
-    hour, minute, second = (int(digits or 0) for digits in clock.groups()[:3])
-    zone_hours, zone_minutes = (int(digits or 0) for digits in clock.groups()[5:])
-    if am_or_pm := clock[4]:
-        hour = hour % 12 + 12 * (am_or_pm in "pP") if 0 < hour < 13 else 24
-    if hour > 23 or max(minute, second, zone_minutes) > 59 or zone_hours > 14:
+    """Return the time since midnight in GMT of what CLOCK found; None of no possible one."""
+    hour, minute = int(clock["hour"]), int(clock["minute"] or 0)
+    second = int(clock["second"] or 0)
+    zone_hours, zone_minutes = (
+        int(clock["zone_hours"] or 0),
+        int(clock["zone_minutes"] or 0),
+    )
+    if clock["half"]:
+        if not 1 <= hour <= 12:
+            return None
+        hour %= 12
+        if clock["half"].lower() == "p":
+            hour += 12
+    if hour > 23 or zone_hours > 14 or max(minute, second, zone_minutes) > 59:
         return None
-    time_of_day = timedelta(hours=hour, minutes=minute, seconds=second)
+    local_time = timedelta(hours=hour, minutes=minute, seconds=second)
     zone_offset = timedelta(hours=zone_hours, minutes=zone_minutes)
-    return time_of_day + zone_offset if clock[5] == "-" else time_of_day - zone_offset
+    if clock["sign"] == "-":
+        return local_time + zone_offset
+    return local_time - zone_offset
 
 
 def read_moment(text: str) -> date | None:
     """Return the moment in GMT, or without a clock the day, that a text is."""
-    clock_match = _CLOCK.search(text)
-    rest_of_text = _CLOCK.sub(" ", text, count=1).lower()
-    day = answer.read_day(answer.date_fields(rest_of_text))
-    if not day or not clock_match:
+    clock = CLOCK.regex.search(text)
+    text_without_clock = CLOCK.regex.sub(" ", text, count=1).lower()
+    day = answer.read_day(answer.date_fields(text_without_clock))
+    if day is None or clock is None:
         return day
-    with suppress(OverflowError, TypeError):  # past the last year; no such time of day
-        return datetime.combine(day, time()) + _read_clock(clock_match)
+    time_of_day = _read_clock(clock)
+    if time_of_day is None:
+        return None
+    with suppress(OverflowError):  # past the last year
+        return _midnight(day) + time_of_day
     return None
 
 
-def _agrees(comment: str, value: date) -> bool:
-    """Tell whether a comment holds no other date, clock or number, and no zone."""
-    value_numbers = {str(value.year), str(value.month), str(value.day)}
-    if isinstance(value, datetime):
-        value_numbers.add(str(value - datetime.combine(value, time())))
-    comment_numbers = answer.numbers(_CLOCK.sub("", comment))
-    comment_numbers |= {str(_read_clock(clock)) for clock in _CLOCK.finditer(comment)}
-    moment_text = str(read_moment(comment.strip(" ([])")) or "")
-    repeats = comment_numbers <= value_numbers and str(value).startswith(moment_text)
-    return repeats and not _ZONE.search(comment)
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time())
+
+
+def _agrees(comment: str, moment: date) -> bool:
+    """Tell whether a comment names no other date, clock or number than a moment, and no zone."""
+    if OTHER_ZONE.regex.search(comment):
+        return False
+    commented_moment = read_moment(comment.strip(" ([])"))
+    if commented_moment and not str(moment).startswith(str(commented_moment)):
+        return False
+    own_numbers = {str(moment.year), str(moment.month), str(moment.day)}
+    if isinstance(moment, datetime):
+        own_numbers.add(str(moment - _midnight(moment)))
+    numbers = answer.numbers(CLOCK.regex.sub("", comment))
+    numbers |= {str(_read_clock(clock)) for clock in CLOCK.regex.finditer(comment)}
+    return numbers <= own_numbers
 
 
 def read_answer(text: str, answer_format: str) -> date | None:
@@ -142,69 +202,82 @@ def read_answer(text: str, answer_format: str) -> date | None:
     return None
 
 
-def read_flexible(text: str, form: str) -> tuple[answer.Statement | None, date | None]:
-    """Return the last box, or else statement, and its value if the last has no other."""
-    all_statements = answer.statements(text, _ECHO)
-    upheld = [candidate for candidate in all_statements if not candidate.superseded]
+def read_flexible(
+    text: str, answer_format: str
+) -> tuple[answer.Statement | None, date | None]:
+    """Return the statement of a masked response that counts, and its value.
+
+    It is the last box, or without one the last statement. A later statement with another
+    value supersedes the box.
+    """
+    statements = answer.statements(text, MADE_UP_PROMPT)
+    upheld = [statement for statement in statements if not statement.superseded]
     if not upheld:
-        return (all_statements[-1], None) if all_statements else (None, None)
-    last, chosen = upheld[-1], max(reversed(upheld), key=lambda x: x.kind == "box")
-    value = read_answer(text[slice(*chosen.span)], form)
-    last_text = text[slice(*last.span)]
-    if last != chosen and read_answer(last_text, form) not in (value, None):
-        return chosen._replace(superseded=True), None
+        return (statements[-1], None) if statements else (None, None)
+    last = upheld[-1]
+    boxes = [statement for statement in upheld if statement.kind == "box"]
+    chosen = boxes[-1] if boxes else last
+    value = read_answer(text[slice(*chosen.span)], answer_format)
+    if last != chosen:
+        last_value = read_answer(text[slice(*last.span)], answer_format)
+        if last_value is not None and last_value != value:
+            return chosen._replace(superseded=True), None
     return chosen, value
 
 
 # ------------------------------------------------------------------------- verdict
 def explain(doc: dict, response: str) -> Verdict:
-    """Return what the rules read; `accuracy` is the metric card's, the others are ours."""
-    reference, answer_format = doc["answer"], doc["answer_format"]
-    gold_value = read_reference(reference, answer_format)
-    if gold_value is None or answer_format not in DISTANCES:
-        fault = f"{reference!r:.80} is not in the form {answer_format!r:.80}"
+    """Return what the rules read; `accuracy` is the metric card's, the others are ours.
+
+    ValueError of a document whose answer is not in its format.
+    """
+    answer_format, gold = doc["answer_format"], doc["answer"]
+    reference = read_reference(gold, answer_format)
+    if reference is None or answer_format not in DISTANCES:
+        fault = f"{gold!r:.80} is not in the form {answer_format!r:.80}"
         raise ValueError(f"'answer': {fault}")
-    published_text, published_span = extract_published(response)
+    published, published_span = extract_published(response)
     masked_text = answer.mask(response)
     statement, value = read_flexible(masked_text, answer_format)
     scores = {
-        "accuracy": float(match_published(published_text, reference, answer_format)),
-        "accuracy_flexible": float(value == gold_value),
-        "extracted": float(published_text is not None),
+        "accuracy": float(match_published(published, gold, answer_format)),
+        "accuracy_flexible": float(value == reference),
+        "extracted": float(published is not None),
     }
     for metric, limit in DISTANCES[answer_format].items():
-        scores[metric] = float(value is not None and abs(value - gold_value) <= limit)
-    flexible_span = statement and statement.span
-    flexible_text = flexible_span and response[slice(*flexible_span)]
-    texts_and_spans = published_text, published_span, flexible_text, flexible_span
-    verdict = Verdict(scores, "", *texts_and_spans, value, gold_value)
-    is_revoked = bool(statement and statement.superseded)
-    return verdict._replace(reason=_reason(verdict, is_revoked, response, masked_text))
+        scores[metric] = float(value is not None and abs(value - reference) <= limit)
+    reason = _reason_of_value(scores, value, statement)
+    if reason is None:
+        shown_span = statement.span if statement else published_span
+        is_open = masked_text.rfind(_BOX_START) > masked_text.rfind("}")
+        reason = answer.reason_without_value(response, masked_text, shown_span, is_open)
+    return Verdict(
+        scores=scores,
+        reason=reason,
+        published=published,
+        published_span=published_span,
+        flexible=response[slice(*statement.span)] if statement else None,
+        flexible_span=statement.span if statement else None,
+        value=value,
+        reference=reference,
+    )
 
 
-def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
-    """Return the word of REASONS for a verdict; `text` is the masked response."""
-    is_published_right, is_flexible_right, *_ = verdict.scores.values()
-    if is_flexible_right:
-        return "right" if is_published_right else "flexible_only"
-    if is_published_right and (is_taken_back or verdict.value):
+def _reason_of_value(
+    scores: dict, value: date | None, statement: answer.Statement | None
+) -> str | None:
+    """Return the word of REASONS for a value, or for one that was taken back; else None."""
+    if scores["accuracy_flexible"]:
+        return "right" if scores["accuracy"] else "flexible_only"
+    is_taken_back = statement is not None and statement.superseded
+    if scores["accuracy"] and (value or is_taken_back):
         return "superseded"
-    if verdict.value:
-        return "other_value"
-    shown_span = verdict.flexible_span or verdict.published_span
-    if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
-        return "unreadable"
-    ends_in_box = text.rfind("\\boxed{") > text.rfind("}")
-    ends_in_thought = answer.mask(f"{response}.").endswith("\n")
-    return "cut_off" if ends_in_box or ends_in_thought else "no_answer"
+    return "other_value" if value else None
 
 
 def process_results(doc: dict, results: list[str]) -> dict[str, float]:
-    """Return means by metric of rows of scores, one a response; ValueError of no text."""
-    if not all(isinstance(response, str) for response in results):
-        raise ValueError("TCP: a response is not a string; use the filter take_first")
-    rows = [explain(doc, response).scores for response in results]
-    return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
+    """Return metric -> mean of the scores of responses; ValueError for one that is not text."""
+    return answer.mean_scores(explain, doc, results)
 
 
 # ----------------------------------------------------------------------- documents
@@ -217,51 +290,59 @@ def process_docs_long(dataset: Dataset) -> Dataset:
     return _process_docs(dataset, "TCP_long", LONG_FORMAT)
 
 
-def _process_docs(dataset: Dataset, name: str, form: str) -> Dataset:
+def _process_docs(dataset: Dataset, name: str, answer_format: str) -> Dataset:
     """Return the documents of a file's rows, and log their count and fingerprint."""
     if not len(dataset):
         raise ValueError(f"{name}.jsonl: has no rows; give a split with at least one")
-    is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
-    documents = [*map(partial(_document, name, form), dataset, range(len(dataset)))]
+    documents = []
+    for row_number, row in enumerate(dataset):
+        try:
+            documents.append(_document(row, answer_format))
+        except ValueError as error:
+            place = f"{name}.jsonl, row {row_number}"
+            raise ValueError(f"{place}, column {error}; fix the row") from None
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
     message = f"{name}.jsonl: {row_count} rows, fingerprint {checksum}"
-    if is_fresh or row_count == FILES[name][0]:
+    is_fresh = not {"level", "twin"}.isdisjoint(dataset.column_names)  # from a seed
+    benchmark_row_count, _ = FILES[name]
+    if is_fresh or row_count == benchmark_row_count:
         _log(logging.INFO, message)
     else:
-        message = f"{message}; the benchmark has {FILES[name][0]} rows"
+        message += f"; the benchmark has {benchmark_row_count} rows"
         _log(logging.WARNING, f"{message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
 
-def read_reference(answer: str, form: str) -> date | None:
-    """Return the value of a reference, None where it is not in the form of its file."""
-    with suppress(ValueError):
-        moment = datetime.fromisoformat(answer.removesuffix(" GMT"))
-        iso_text = moment.isoformat(" ", "minutes")
-        if answer == (iso_text[:10] if form == LONG_FORMAT else f"{iso_text} GMT"):
-            return moment.date() if form == LONG_FORMAT else moment
-    return None
-
-
-def _document(name: str, form: str, row: dict, row_number: int) -> dict:
-    """Return a row's document; ValueError names its file, number and faulty column."""
-    place = f"{name}.jsonl, row {row_number}"
+def _document(row: dict, answer_format: str) -> dict:
+    """Return a row's document; ValueError begins with its faulty column."""
     document = {column: row[column] for column in COLUMNS if column in row}
     if isinstance(document.get("answer"), datetime):  # how `datasets` reads a date
         document["answer"] = document["answer"].date().isoformat()
     for column in ("dialogue", "question", "answer"):
         cell = document.get(column)
-        cell_texts = cell if column == "dialogue" else [cell]
-        is_list = isinstance(cell_texts, list)
-        has_only_texts = is_list and all(isinstance(text, str) for text in cell_texts)
-        if not has_only_texts or not "".join(cell_texts).strip():
-            fault = f"'{column}': {cell!r:.80} is missing, empty or not text"
-            raise ValueError(f"{place}, column {fault}; fix the row")
-    answer_text = document["answer"].strip()
-    if not read_reference(answer_text, form):
-        fault = f"'answer': {document['answer']!r:.80} is not in the form {form}"
-        raise ValueError(f"{place}, column {fault}; fix the row")
-    return {**document, "answer": answer_text, "answer_format": form}
+        texts = cell if column == "dialogue" else [cell]
+        has_only_texts = isinstance(texts, list) and all(
+            isinstance(text, str) for text in texts
+        )
+        if not has_only_texts or not "".join(texts).strip():
+            raise ValueError(f"'{column}': {cell!r:.80} is missing, empty or not text")
+    gold = document["answer"].strip()
+    if read_reference(gold, answer_format) is None:
+        fault = f"{document['answer']!r:.80} is not in the form {answer_format}"
+        raise ValueError(f"'answer': {fault}")
+    return {**document, "answer": gold, "answer_format": answer_format}
+
+
+def read_reference(gold: str, answer_format: str) -> date | None:
+    """Return the value of a reference, None where it is not in the form of its file."""
+    with suppress(ValueError):
+        moment = datetime.fromisoformat(gold.removesuffix(" GMT"))
+        if answer_format == LONG_FORMAT and gold == moment.date().isoformat():
+            return moment.date()
+        iso_text = moment.isoformat(" ", "minutes")
+        if answer_format == SHORT_FORMAT and gold == f"{iso_text} GMT":
+            return moment
+    return None
 
 
 def gold_response(doc: dict) -> str:
@@ -272,6 +353,10 @@ def gold_response(doc: dict) -> str:
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
     digested_cells = [doc[column] for column in ("dialogue", "question", "answer")]
+    # The form of an answer says its format, which is digested where it is another one.
+    own_format = SHORT_FORMAT if str(doc["answer"]).endswith("GMT") else LONG_FORMAT
+    if doc.get("answer_format") != own_format:
+        digested_cells.append(doc.get("answer_format"))
     return hashlib.sha256(json.dumps(digested_cells).encode()).digest()
 
 
@@ -280,9 +365,7 @@ def cluster(doc: dict) -> str:
     return json.dumps(doc["dialogue"])
 
 
-def fingerprint(digests: Iterable[bytes]) -> str:
-    """Return one digest of the digests of documents, whatever their order."""
-    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
+fingerprint = answer.fingerprint
 
 
 # --------------------- what the tools know of this family (`Family` in utils/core/contract.py)

@@ -80,6 +80,10 @@ _ZONE = {"tzinfos": lambda *zone: None if zone == (None, None) else timezone.utc
 _PARSER.info.convertyear = lambda year, century_specified=False: year
 # A word in small letters that dateutil does not know makes it fail, which takes it long.
 _SMALL_WORD = re.compile(r"(?<![\w.])[a-z]+(?![\w.])")
+# What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
+_PLAIN_MONTH = re.compile(
+    rf"({'|'.join(answer.MONTHS)}|{answer.CUT_MONTHS}),? ([1-9][0-9]{{3}})"
+)
 _KNOWN_WORDS = {
     word.lower()
     for table in ("JUMP", "WEEKDAYS", "MONTHS", "HMS", "AMPM", "UTCZONE", "PERTAIN")
@@ -91,12 +95,17 @@ _KNOWN_WORDS = {
 def extract_published(response: str) -> tuple[str, tuple[int, int] | None]:
     """Return the answer behind the last marker, and its span (card); "", None for none."""
     _, marker, tail = response.rpartition(MARKER)
-    answer = tail.strip().partition("\n")[0].rstrip(".!?").strip() if marker else ""
-    if not answer:
+    if not marker:
         return "", None
-    answer_start = len(response) - len(tail.lstrip())
-    published_answer = "unanswerable" if "unanswerable" in answer.lower() else answer
-    return published_answer, (answer_start, answer_start + len(answer))
+    first_line, _, _ = tail.strip().partition("\n")
+    published = first_line.rstrip(".!?").strip()
+    if not published:
+        return "", None
+    start = len(response) - len(tail.lstrip())
+    span = start, start + len(published)
+    if "unanswerable" in published.lower():
+        return "unanswerable", span
+    return published, span
 
 
 def normalise(text: str) -> list[str]:
@@ -113,13 +122,12 @@ def f1(answered: Iterable[str], wanted: Iterable[str]) -> float:
 def parse_month(text: str) -> datetime | None:
     """Return the datetime, its day set to 1 (card), of a text with a year and a month."""
     if match := _PLAIN_MONTH.fullmatch(text):
-        return _DEFAULTS[0].replace(
-            int(match[2]), int(answer.MONTH_NUMBERS[match[1].lower()])
-        )
-    if len(text) > answer.LONGEST or not _KNOWN_WORDS.issuperset(
-        _SMALL_WORD.findall(text)
-    ):
-        return None  # dateutil takes quadratic time
+        month, year = answer.MONTH_NUMBERS[match[1].lower()], match[2]
+        return _DEFAULTS[0].replace(int(year), int(month))
+    if len(text) > answer.LONGEST:  # dateutil takes quadratic time
+        return None
+    if not _KNOWN_WORDS.issuperset(_SMALL_WORD.findall(text)):
+        return None
     with suppress(Exception):  # of hostile text dateutil raises anything
         dates = [_PARSER.parse(text, default=default, **_ZONE) for default in _DEFAULTS]
         first_days = {parsed_date.replace(day=1) for parsed_date in dates}
@@ -137,236 +145,516 @@ def read_published_label(text: str, options: list[str]) -> str | None:
     return labels.pop() if len(labels) == 1 else None
 
 
-# ------------------------------------------------------------- the rule for each kind
+# ------------------------------------------------- flexible rule: what the kinds share
+MADE_UP_PROMPT = answer.Pattern(
+    "A line that begins like a fixed line of a prompt",
+    r"""
+    \n [ \t#*>]*
+    (?: Context: | Facts: | Question: | Premise: | Hypothesis:
+      | What[ ]is[ ]the[ ]time \b
+      | How[ ]does[ ]the[ ]premise[ ]relate
+      | Which[ ]of[ ]these[ ]can[ ]stand
+      | More[ ]than[ ]one[ ]option[ ]can[ ]be
+      | The[ ]answer[ ]is[ ]a[ ] (?: name | month )
+      | Write[ ]two[ ]sentences[ ]that
+      )
+    """,
+    reads={"B.\n\n## Question: Who": "\n## Question:", "B\nFacts: x": "\nFacts:"},
+    refuses=["Question: Who", "\nThe answer is B", "\nquestion: who"],
+)
 
-# Fixed lines of the prompts: behind an answer they begin a prompt that is made up.
-_ECHO = re.compile(
-    r"\n[ \t#*>]*(?:Context:|Facts:|Question:|Premise:|Hypothesis:|What is the time\b"
-    r"|How does the premise relate|Which of these can stand|More than one option can be"
-    r"|The answer is a (?:name|month)|Write two sentences that)|\Z"
+
+# -------------------------------------------------------------- flexible rule: months
+LAST_VERB = answer.Pattern(
+    "What stands before a month: is, was, or an equals sign",
+    r"\b (?: is | was ) \b | =",
+    reads={"it was May": "was", "May + 2 = July": "="},
+    refuses=["isn't", "wash"],
 )
-# What dateutil surely reads so, and takes 20 times as long for: "Aug, 1987", "May 1987".
-_PLAIN_MONTH = re.compile(
-    rf"({'|'.join(answer.MONTHS)}|{answer.CUT_MONTH}),? ([1-9][0-9]{{3}})"
+YEAR_OF_THREE_DIGITS = answer.Pattern(
+    "A year of three digits, which gets a zero",
+    r"(?<! [0-9] ) ( [0-9]{3} ) (?! [0-9] )",
+    replacement=r"0\1",
+    reads={"May 987": "May 0987"},
+    refuses=["May 1987", "May 87"],
 )
-_BEHIND = re.compile(r"\b(?:is|was)\b|=")
-_YEAR_987 = re.compile("(?<![0-9])([0-9]{3})(?![0-9])")
-# Labels.
-_STEMS = {"entail": "Entailment", "neutral": "Neutral", "contradict": "Contradiction"}
-_LABEL = rf"(?i)\b(?:an? )?({'|'.join(_STEMS)})(?:s|ed|ing|ments?|ions?|ory|ity)?\b"
-_BESIDE = re.compile(
-    r"(?i)\b(?:the|premise|hypothesis|option|label|true|it|is|of|by|with)\b"
-    r"|[\s.,:;()[\]'\"-]"
-)
-# Options. With the text of an option as `"A"`: its letter, its text or both, a remark.
-_ITEM = re.compile(
-    r"(?i:(?:both\s+)?(?:(?:[-*\u2022]|\d{1,2}[.)])\s+)?(?:options?:?\s+)?)[(\[' ]*"
-    r"(?=[A-D]\b|\")([A-D]?)(?:[])'.:= -]*\"(\w+)\")?[])']*(?:\s*\(([^()\n]*)\))?"
-)
-_LETTER = r"\b(?:[B-D]|A(?! [a-z]))\b"
-_JOINT = re.compile(
-    r"(?i)\s*[.!]?\s*(?:(?:[,;&/+\n]|(?:and|plus|as well as)\b)\s*)+"
-    rf"|\s*\.?\s+(?={_LETTER})"
-)
-_END = re.compile(
-    r"(?i:\s+only\b|\s+(?:is|are) (?:both )?(?:correct|plausible|right)\b|\s+fits? best\b)?"
-    rf"[.!\s]*(?:\Z|(?<=\. )(?=[A-Z])|,?\s*(?:[(\[:]|-+ |{answer.WHY}))"
-)
-_LETTERS_ALONE = re.compile(  # "ABCD", "c, d"
-    r"[A-D]{2,4}|[a-d](?:(?:[\s,;/&+]|\band\b){1,9}[a-d]\b){1,3}"
-)
-_ALL = re.compile(r"(?i)\ball of (?:them|the above)\b")
-_NAMED = re.compile(rf'(?<=")\w+(?=")|{_LETTER}')
-_WORD = re.compile(r"\w+|[^\w\s\"]")
-# Names.
-_NOT_STATED = re.compile(
-    r"(?i)(?:(?:the answer|it|this|that|there|(?:the|this) question)(?: is|'s)? )?"
-    r"(?:un-?answerable|un(?:known|specified|determined|stated)|(?:can ?not|can't|could not)"
-    r" be |not (?:mentioned|stated|specified|given|provided|covered|found|known|available"
-    r"|answerable|enough)|insufficient|no (?:information|answer|mention)"
-    r"|(?:the|this) (?:context|text|passage|article) (?:does not|doesn't|never|lacks) )"
-)
-# "so unanswerable" behind a reason; a name behind what may introduce another answer.
-_SO_NOT_STATED = re.compile(
-    r"(?i)[,;.] (?:so|thus|hence|therefore),? (?:(?:it|this|the (?:answer|question)) is )?"
-    r"unanswerable\Z"
-)
-_NAME_BEHIND = re.compile(
-    r"(?:,\s+and|\b(?i:so|but|or|rather|instead|maybe|perhaps|possibly|probably"
-    r"|(?:might|could) (?:also )?be)\b|\?)[^.]{0,200}?\s(?!The )[A-Z]\w"
-)
-_TWO_NAMES = re.compile(r"(?:;|\bas well as\b)\s*(?:the |an? )?[A-Z\d]")
-_NAME_REASON = re.compile(answer.WHY.replace(r"as(?! well\b)", "as stated|as of"))
-_TIME = rf"(?:(?:{answer.CUT_MONTH})[a-z]*\.?,?\s)?\d{{4}}\b"
-# Comments of three kinds: brackets, a period, and what goes on to the end.
-_NAME_COMMENTS = [
-    re.compile(r"\s*[(\[][^()\[\]]*[)\]]?"),
-    re.compile(
-        rf",?\s*\b(?:(?i:from|since|between|in|until|during)\s)?{_TIME}"
-        rf"(?:\s?(?:-|to|until|and)\s?(?:{_TIME}|present\b))?"
-    ),
-    re.compile(
-        rf"(?s)(?: -+ |(?<=[A-Za-z]{{3}})\.\s+(?=[A-Z])|[,\s]+{_NAME_REASON.pattern}).*"
-    ),
-]
-_stem = partial(re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|d)$").sub, "")
 
 
 def read_month(text: str) -> tuple[int, int] | None:
     """Return the year and month that a text is, or what is behind its last "is"."""
     for reading, comment in answer.readings(text):
-        tail = _BEHIND.split(reading)[-1]
-        fields = answer.date_fields(_YEAR_987.sub(r"0\1", tail).lower())
+        text_behind_verb = LAST_VERB.regex.split(reading)[-1]
+        dated_text = YEAR_OF_THREE_DIGITS.remove_from(text_behind_verb)
+        fields = answer.date_fields(dated_text.lower())
         if len(fields) == 2:  # without a day; numbers in either order
             fields = [*sorted(fields, key=len, reverse=True), "1"]
         if day := answer.read_day(fields):
-            adds_a_number = answer.numbers(comment) - answer.numbers(tail)
-            return None if adds_a_number else (day.year, day.month)
+            names_another = answer.numbers(comment) - answer.numbers(text_behind_verb)
+            return None if names_another else (day.year, day.month)
     return None
+
+
+# -------------------------------------------------------------- flexible rule: labels
+LABEL_BY_STEM = {
+    "entail": "Entailment",
+    "neutral": "Neutral",
+    "contradict": "Contradiction",
+}
+LABEL = answer.Pattern(
+    "A label by word, inflected or not, with its article",
+    rf"""
+    \b (?: an? [ ] )?
+    (?P<stem> {" | ".join(LABEL_BY_STEM)} )
+    (?: s | ed | ing | ments? | ions? | ory | ity )? \b
+    """,
+    reads={
+        "It is an entailment": "entail",
+        "contradicts": "contradict",
+        "Neutrality": "Neutral",
+    },
+    refuses=["neutrally", "entailable", "uncontradicted"],
+    flags=re.IGNORECASE,
+)
+BESIDE_LABEL = answer.Pattern(
+    "What may stand beside a label: words of the task, a lead, marks",
+    r"""
+    \b (?: the | premise | hypothesis | option | label | true | it | is | of | by | with ) \b
+    | [\s.,:;()[\]'\"-]
+    """,
+    replacement="",
+    reads={
+        "the premise  the hypothesis.": "",
+        "(A)": "A",
+        "it seems": "seems",
+    },
+    refuses=["strong", "far", "never"],
+    flags=re.IGNORECASE,
+)
+
+
+RELATION_IS = answer.Pattern(
+    'The lead of a label: "the relation is" or "the relationship is"',
+    r"""
+    \A the [ ] relation (?:ship)? [ ]
+    (?: between [ ] the [ ] premise [ ] and [ ] the [ ] hypothesis [ ] )?
+    is \b [ ]? :?
+    """,
+    replacement="",
+    reads={
+        "The relationship is neutral": "neutral",
+        "the relation between the premise and the hypothesis is: B": " B",
+    },
+    refuses=["The relationship seems neutral", "Their relation is neutral"],
+    flags=re.IGNORECASE,
+)
 
 
 def read_label(text: str, options: list[str]) -> str | None:
     """Return the one label that a text is by word, by letter or by both, or None."""
-    option_by_letter = dict(zip(LETTERS, options, strict=False))
+    label_by_letter = dict(zip(LETTERS, options, strict=False))
     for reading, comment in answer.readings(text):
-        without_labels = _BESIDE.sub("", re.sub(_LABEL, " ", reading))
-        labels = _labels(reading) | {option_by_letter.get(without_labels)} - {None}
-        if labels and without_labels in ("", *LETTERS):
-            is_single = len(labels) == 1 and _labels(comment) <= labels <= set(options)
-            return labels.pop() if is_single else None
+        reading = RELATION_IS.remove_from(reading)
+        rest = BESIDE_LABEL.remove_from(LABEL.regex.sub(" ", reading))
+        labels = _labels_by_word(reading)
+        if rest in label_by_letter:
+            labels.add(label_by_letter[rest])
+        if labels and rest in ("", *LETTERS):
+            is_one = len(labels) == 1 and labels <= set(options)
+            is_contradicted = not _labels_by_word(comment) <= labels
+            return labels.pop() if is_one and not is_contradicted else None
     return None
 
 
-def _labels(text: str) -> set[str]:
-    return {_STEMS[stem.lower()] for stem in re.findall(_LABEL, text)}
+def _labels_by_word(text: str) -> set[str]:
+    return {LABEL_BY_STEM[stem.lower()] for stem in LABEL.regex.findall(text)}
+
+
+# ------------------------------------------------------------- flexible rule: options
+# The texts of options in a statement are replaced by their letters in quotation marks.
+ITEM = answer.Pattern(
+    'An item of a list of options: its letter, its text (as "A"), or both, and a remark',
+    r"""
+    (?i: (?: both \s+ )?
+         (?: (?: [-*\u2022] | \d{1,2}[.)] ) \s+ )?          # a bullet or a number
+         (?: options? :? \s+ )? )
+    [(\[' ]*
+    (?= [A-D]\b | \" ) (?P<letter> [A-D]? )
+    (?: [])'.:= -]* \" (?P<text> \w+ ) \" )?
+    [])']*
+    (?: \s* \( (?P<remark> [^()\n]* ) \) )?
+    """,
+    reads={
+        "A, C": "A",
+        "both (B) and C": "both (B)",
+        '2. Option A: "A" (ten days)': '2. Option A: "A" (ten days)',
+        '"BC"': '"BC"',
+    },
+    refuses=["about ten days", "E", "a, b"],
+)
+_OPTION_LETTER = r"\b (?: [B-D] | A (?! [ ][a-z] ) ) \b"  # "A week" is no letter
+JOINT = answer.Pattern(
+    "What joins two items: marks, and, plus, as well as; or blanks before a letter",
+    rf"""
+    \s* [.!]? \s* (?: (?: [,;&/+\n] | (?: and | plus | as[ ]well[ ]as ) \b ) \s* )+
+    | \s* \.? \s+ (?= {_OPTION_LETTER} )
+    """,
+    reads={"A, and C": ", and ", "A C": " ", "A.\nC": ".\n", "A & C": " & "},
+    refuses=["A week", "A-C"],
+    flags=re.IGNORECASE,
+)
+LIST_END = answer.Pattern(
+    "The end of a list: a verdict on it, then the end of the text or a comment",
+    rf"""
+    (?i: \s+ only \b
+       | \s+ (?: is | are ) [ ] (?: both [ ] )? (?: correct | plausible | right ) \b
+       | \s+ fits? [ ] best \b
+       )?
+    [.!\s]*
+    (?: \Z
+      | (?<= \.[ ] ) (?= [A-Z] )
+      | ,? \s* (?: [(\[:] | -+[ ] | {answer.BECAUSE} )
+      )
+    """,
+    reads={
+        " are both correct.": " are both correct.",
+        " only": " only",
+        ", because it is so": ", because",
+        " - ten days": " - ",
+    },
+)
+LETTERS_ALONE = answer.Pattern(
+    "Letters in a row, or small letters in a list of two or more, and nothing else",
+    r"""
+    \A (?: [A-D]{2,4} | [a-d] (?: (?: [\s,;/&+] | \b and \b ){1,9} [a-d] \b ){1,3} ) \Z
+    """,
+    reads={"ABD": "ABD", "c, d": "c, d", "a and b": "a and b"},
+    refuses=["A", "a", "B, D", "bad"],
+)
+ALL_OPTIONS = answer.Pattern(
+    "All options",
+    r"\b all [ ] of [ ] (?: them | the [ ] above ) \b",
+    reads={"All of the above.": "All of the above"},
+    refuses=["all", "none of the above"],
+    flags=re.IGNORECASE,
+)
+NAMED_OPTION = answer.Pattern(
+    "A letter, or the letters of a text, in what stands beside the list",
+    rf'(?<= " ) \w+ (?= " ) | {_OPTION_LETTER}',
+    reads={'not "AB"': "AB", "and not C": "C"},
+    refuses=["A day", "b", "DNA"],
+)
+WORD_OR_MARK = answer.Pattern(
+    "A word or a mark, but for quotation marks",
+    r"\w+ | [^\w\s\"]",
+    reads={"12-hour": "12", "!": "!"},
+    refuses=['"', " "],
+)
 
 
 def read_options(text: str, options: list[str]) -> set[str] | None:
     """Return the letters of the options that a text lists, or None."""
-    offered, text = LETTERS[: len(options)], _lettered(text, options)
-    text = re.sub(answer.LEAD, "", _ALL.sub(", ".join(offered), text))
-    if _LETTERS_ALONE.fullmatch(text):
+    offered = LETTERS[: len(options)]
+    text = ALL_OPTIONS.regex.sub(", ".join(offered), _with_letters(text, options))
+    text = answer.LEAD.remove_from(text)
+    if LETTERS_ALONE.regex.search(text):
         text = ", ".join(re.findall(r"[A-D]|\b[a-d]\b", text)).upper()
-    letters, remarks, item_start, end = set(), "", 0, 0
-    while item_start is not None and (item_match := _ITEM.match(text, item_start)):
-        letter, quoted, end = item_match[1], {*(item_match[2] or "")}, item_match.end()
-        named_letters = quoted & {letter} if letter and quoted else quoted or {letter}
-        if not named_letters:
-            return None
-        letters |= named_letters
-        remarks += answer.REASON.split(item_match[3] or "", maxsplit=1)[0]
-        joint_match = _JOINT.match(text, end)
-        item_start = joint_match and joint_match.end()
-    remarks += answer.REASON.split(text[end:], maxsplit=1)[0]
-    unlisted = {*"".join(_NAMED.findall(remarks))} - letters or letters - {*offered}
-    if (
-        unlisted
-        or not _END.match(text, end)
-        or answer.is_hedged(text[:end], text[end:])
-    ):
+    letters, remarks, list_end = _read_list(text)
+    if not letters:
         return None
-    return letters or None
+    comment = text[list_end:]
+    named = NAMED_OPTION.regex.findall(remarks + answer.before_working(comment))
+    if not letters <= {*offered} or not {*"".join(named)} <= letters:
+        return None
+    if not LIST_END.regex.match(text, list_end):
+        return None
+    is_doubtful = answer.is_hedged(text[:list_end]) or answer.is_doubtful(comment)
+    return None if is_doubtful else letters
 
 
-def _lettered(text: str, options: list[str]) -> str:
+def _read_list(text: str) -> tuple[set[str], str, int]:
+    """Return the letters of a list's items, what their remarks say, and where it ends.
+
+    No letters: there is no item, or the letter of one is another's than its text.
+    """
+    letters, remarks, list_end = set(), "", 0
+    item = ITEM.regex.match(text)
+    while item:
+        letter, letters_of_text = item["letter"], {*(item["text"] or "")}
+        if letter and letters_of_text:
+            item_letters = letters_of_text & {letter}
+        else:
+            item_letters = letters_of_text or {letter}
+        if not item_letters:
+            return set(), "", 0
+        letters |= item_letters
+        remarks += answer.before_working(item["remark"] or "")
+        list_end = item.end()
+        joint = JOINT.regex.match(text, list_end)
+        item = ITEM.regex.match(text, joint.end()) if joint else None
+    return letters, remarks, list_end
+
+
+def _with_letters(text: str, options: list[str]) -> str:
     """Return a text with `"A"` for the text of option A, `"AB"` for that of two options."""
     text = text.replace('"', "")
-    word_matches = [*_WORD.finditer(text)]
-    text_words = [word_match[0].lower() for word_match in word_matches]
-    words_by_option = [
-        _WORD.findall(answer.plain(option).lower()) for option in options
-    ]
-    lettered, word_at, copied_to = "", 0, 0
-    while word_at < len(word_matches):
-        lengths = {
-            letter: len(words_of_one)
-            for letter, words_of_one in zip(LETTERS, words_by_option, strict=False)
-            if words_of_one == text_words[word_at : word_at + len(words_of_one)]
+    word_matches = [*WORD_OR_MARK.regex.finditer(text)]
+    text_words = [match[0].lower() for match in word_matches]
+    words_by_letter = {
+        letter: WORD_OR_MARK.regex.findall(answer.plain(option).lower())
+        for letter, option in zip(LETTERS, options, strict=False)
+    }
+    pieces, word_at, copied_to = [], 0, 0
+    while word_at < len(text_words):
+        length_by_letter = {
+            letter: len(words)
+            for letter, words in words_by_letter.items()
+            if words == text_words[word_at : word_at + len(words)]
         }
-        if length := max(lengths.values(), default=0):
-            letters = "".join(letter for letter in lengths if lengths[letter] == length)
-            lettered += f'{text[copied_to : word_matches[word_at].start()]}"{letters}"'
-            copied_to = word_matches[word_at + length - 1].end()
-        word_at += length or 1
-    return lettered + text[copied_to:]
+        longest = max(length_by_letter.values(), default=0)
+        if longest:
+            letters = "".join(x for x, n in length_by_letter.items() if n == longest)
+            start = word_matches[word_at].start()
+            pieces.append(f'{text[copied_to:start]}"{letters}"')
+            copied_to = word_matches[word_at + longest - 1].end()
+        word_at += longest or 1
+    return "".join([*pieces, text[copied_to:]])
 
 
-def read_name(text: str, names: list[list[str]]) -> str | None:
-    """Return the name or phrase that a text gives, "unanswerable", or None."""
-    if normalise(text) in names and "?" not in text:
+# --------------------------------------------------------------- flexible rule: names
+NOT_STATED = answer.Pattern(
+    'A wording of "not stated" at the start of a text',
+    r"""
+    \A (?: (?: the[ ]answer | it | this | that | there | (?: the | this ) [ ] question )
+           (?: [ ]is | 's )? [ ] )?
+    (?: un-?answerable | unknown | unspecified | undetermined | unstated
+      | (?: can[ ]?not | can't | could[ ]not ) [ ] be [ ]
+      | not [ ] (?: mentioned | stated | specified | given | provided | covered | found
+                  | known | available | answerable | enough )
+      | insufficient
+      | no [ ] (?: information | answer | mention )
+      | (?: the | this ) [ ] (?: context | text | passage | article )
+        [ ] (?: does[ ]not | doesn't | never | lacks ) [ ]
+      )
+    """,
+    reads={
+        "Unanswerable": "Unanswerable",
+        "It is not mentioned in the text": "It is not mentioned",
+        "The context does not say": "The context does not ",
+        "No information is given": "No information",
+    },
+    refuses=["Nobody", "None", "He is unknown", "N/A", "Not Bern"],
+    flags=re.IGNORECASE,
+)
+SO_NOT_STATED = answer.Pattern(
+    '"so unanswerable" and its like at the end of a text',
+    r"""
+    [,;.] [ ] (?: so | thus | hence | therefore ) ,? [ ]
+    (?: (?: it | this | the[ ] (?: answer | question ) ) [ ]is[ ] )?
+    unanswerable \Z
+    """,
+    reads={
+        "no club, so unanswerable": ", so unanswerable",
+        "none; hence, the answer is unanswerable": "; hence, the answer is unanswerable",
+    },
+    refuses=["so unanswerable", ", so it is unanswerable here"],
+    flags=re.IGNORECASE,
+)
+OTHER_NAME = answer.Pattern(
+    "Another name: a word that introduces one, and soon a capitalised word",
+    r"""
+    (?: , \s+ and
+      | \b (?i: so | but | or | rather | instead | maybe | perhaps | possibly | probably
+              | (?: might | could ) [ ] (?: also [ ] )? be ) \b
+      | \?
+      )
+    [^.]{0,200}? \s (?! The[ ] ) [A-Z]\w
+    """,
+    reads={
+        "not stated, but perhaps Bern": "but perhaps Be",
+        "Bern, and Basel": ", and Ba",
+        "Bern? or Basel": "? or Ba",
+    },
+    refuses=["Bern and Basel", "so it is. Basel", "but the town"],
+)
+TWO_NAMES = answer.Pattern(
+    'Two names that are joined by ";" or "as well as"',
+    r"(?: ; | \b as[ ]well[ ]as \b ) \s* (?: the[ ] | an?[ ] )? [A-Z\d]",
+    reads={"Bern; Basel": "; B", "Bern as well as the Alps": "as well as the A"},
+    refuses=["Bern and Basel", "Bern; or so"],
+)
+_NAME_BECAUSE = rf"\b (?i: {answer.REASON_WORDS} | as[ ]stated | as[ ]of ) \b"
+NAME_REASON = answer.Pattern(
+    'A reason or a denial behind a name ("as" is one only in "as stated", "as of")',
+    _NAME_BECAUSE,
+    reads={"Bern, as stated": "as stated", "Bern, not Basel": "not"},
+    refuses=["Bern as usual", "notable"],
+)
+_PERIOD = rf"(?: (?: {answer.CUT_MONTHS} ) [a-z]* \.? ,? \s )? \d{{4}} \b"
+NAME_COMMENTS = (  # in the order in which they are removed
+    answer.Pattern(
+        "Brackets",
+        r"\s* [(\[] [^()\[\]]* [)\]]?",
+        reads={"Bern (a town)": " (a town)", "Bern [1]": " [1]"},
+        refuses=["Bern, a town"],
+    ),
+    answer.Pattern(
+        "A year, with a month before it, a preposition, or a second year",
+        rf"""
+        ,? \s* \b (?: (?i: from | since | between | in | until | during ) \s )? {_PERIOD}
+        (?: \s? (?: - | to | until | and ) \s? (?: {_PERIOD} | present \b ) )?
+        """,
+        reads={
+            "Bern from May 1987 to 1990": " from May 1987 to 1990",
+            "Bern, 1987-present": ", 1987-present",
+        },
+        refuses=["Bern in May", "Bern 87", "from Bern"],
+    ),
+    answer.Pattern(
+        "All behind a dash, a new sentence, a reason or a denial",
+        rf"""
+        (?: [ ]-+[ ] | (?<= [A-Za-z]{{3}} ) \. \s+ (?= [A-Z] ) | [,\s]+ {_NAME_BECAUSE} )
+        .*
+        """,
+        reads={
+            "Bern - a town": " - a town",
+            "Bern. It is so": ". It is so",
+            "Bern, since he lived there": ", since he lived there",
+        },
+        refuses=["Bern-Mitte", "St. Gallen", "Bern as usual"],
+        flags=re.DOTALL,
+    ),
+)
+ENDING = answer.Pattern(
+    "An ending of a word that makes no difference to the question's words",
+    r"(?<= \w{3} ) (?: ing | ed | es | s | e | d ) $",
+    replacement="",
+    reads={"played": "play", "schools": "school"},
+    refuses=["is", "club"],
+)
+
+
+def read_name(text: str, golds: list[list[str]]) -> str | None:
+    """Return the name or phrase that a text gives, "unanswerable", or None.
+
+    golds: the words of each gold; a text with just these is read as it is.
+    """
+    if normalise(text) in golds and "?" not in text:
         return text
-    text = re.sub(answer.LEAD, "", text)
-    name_behind = _NAME_BEHIND.search(text)
-    if _SO_NOT_STATED.search(text) or (_NOT_STATED.match(text) and not name_behind):
-        return None if answer.TAKEN_BACK.search(text.lower()) else "unanswerable"
-    for comment_pattern in _NAME_COMMENTS:
-        for comment in comment_pattern.findall(text):
-            comment_before_reason = _NAME_REASON.split(comment, maxsplit=1)[0]
-            names_another = _NAME_BEHIND.search(comment_before_reason)
-            if names_another or answer.is_hedged("", comment):
-                return None
-        text = comment_pattern.sub(" ", text)
-    is_single_name = not (answer.is_hedged(text) or _TWO_NAMES.search(text))
-    return text.strip() or None if is_single_name else None
+    text = answer.LEAD.remove_from(text)
+    is_not_stated = NOT_STATED.regex.search(text) and not OTHER_NAME.regex.search(text)
+    if is_not_stated or SO_NOT_STATED.regex.search(text):
+        return None if answer.takes_back(text) else "unanswerable"
+    for pattern in NAME_COMMENTS:
+        if any(map(_is_unclear, pattern.regex.findall(text))):
+            return None
+        text = pattern.regex.sub(" ", text)
+    if answer.is_hedged(text) or TWO_NAMES.regex.search(text):
+        return None
+    return text.strip() or None
 
 
-def name_f1(name: str, names: list[list[str]], question: str) -> float:
+def _is_unclear(comment: str) -> bool:
+    """Tell whether a comment on a name is doubtful, or goes on to another name."""
+    comment_before_reason = NAME_REASON.regex.split(comment, maxsplit=1)[0]
+    names_another = OTHER_NAME.regex.search(comment_before_reason)
+    return bool(names_another) or answer.is_doubtful(comment)
+
+
+def name_f1(name: str, golds: list[list[str]], question: str) -> float:
     """Return the F1 of a name's words, but for the question's, with the best gold's."""
     name_words = normalise(name)
-    if name_words in names or name_words == ["unanswerable"]:
-        return float(name_words in names)
-    question_stems = {*map(_stem, normalise(question))}
-    new_words = [word for word in name_words if _stem(word) not in question_stems]
+    if name_words in golds or name_words == ["unanswerable"]:
+        return float(name_words in golds)
+    question_stems = {*map(ENDING.remove_from, normalise(question))}
+    new_words = [
+        word for word in name_words if ENDING.remove_from(word) not in question_stems
+    ]
     new_words = Counter(new_words or name_words)
-    golds = [gold_words for gold_words in names if gold_words != ["unanswerable"]]
-    words_per_gold = [Counter(name_words) & Counter(gold) | new_words for gold in golds]
-    return max(map(f1, words_per_gold, golds), default=0.0)
+    scores = [0.0]
+    for gold in golds:
+        if gold != ["unanswerable"]:
+            # Words of the question count where the gold has them.
+            counted_words = Counter(name_words) & Counter(gold) | new_words
+            scores.append(f1(counted_words, gold))
+    return max(scores)
 
 
-# --------------------------------------------------------------------- the verdicts
-def extract_answers(response: str, several: bool = False) -> tuple[str, str, Verdict]:
-    """Return the published answer, the statement to be read, and a verdict on neither."""
+# ------------------------------------------------------------------------- verdicts
+class Answers(NamedTuple):
+    """What both rules find in a response, before it is read as a kind of value."""
+
+    published: str  # what the metric card's rule extracts, or ""
+    published_span: tuple[int, int] | None
+    flexible: str | None  # the statement that the response commits to, as it stands
+    flexible_span: tuple[int, int] | None
+    to_read: (
+        str  # the text of the statement, or "" if there is none or it is taken back
+    )
+    reason: str  # why no value is read, if none is
+
+
+def extract_answers(response: str, several: bool = False) -> Answers:
+    """Return what both rules find; `several`: a statement may go on over more lines."""
     published, published_span = extract_published(response)
     masked_text = answer.mask(response)
-    all_statements = answer.statements(masked_text, _ECHO, several)
-    last = all_statements[-1] if all_statements else None
-    flexible_span = last and last.span
-    flexible_text = flexible_span and response[slice(*flexible_span)]
-    shown_span = flexible_span or published_span
+    found = answer.statements(masked_text, MADE_UP_PROMPT, several)
+    last = found[-1] if found else None
+    flexible_span = last.span if last else None
+    flexible = response[slice(*flexible_span)] if last else None
     if last and last.superseded:
-        reason = "superseded"
-    elif shown_span and masked_text[shown_span[0]] == response[shown_span[0]]:
-        reason = "unreadable"  # and outside of the reasoning
+        to_read, reason = "", "superseded"
     else:
-        ends_in_box = response.rfind("\\boxed{") > response.rfind("}")
-        ends_in_thought = answer.mask(f"{response}.").endswith("\n")
-        reason = "cut_off" if ends_in_box or ends_in_thought else "no_answer"
-    texts_and_spans = published or None, published_span, flexible_text, flexible_span
-    scores = {"extracted": float(published != "")}
-    to_read = flexible_text if last and not last.superseded else ""
-    return published, to_read, Verdict(scores, reason, *texts_and_spans, None, None)
+        is_open = response.rfind("\\boxed{") > response.rfind("}")
+        reason = answer.reason_without_value(
+            response, masked_text, flexible_span or published_span, is_open
+        )
+        to_read = flexible or ""
+    return Answers(published, published_span, flexible, flexible_span, to_read, reason)
 
 
-def _judge(verdict: Verdict, scores: dict, value: object, reference: object) -> Verdict:
-    """Return a verdict with the scores of its value, and the reason for them."""
-    is_exact, flexible_score = scores.get("score") == 1, scores.get("score_flexible", 0)
-    reason = verdict.reason
+def _verdict(
+    answers: Answers, scores: dict[str, float], value: object, reference: object
+) -> Verdict:
+    """Return the verdict on answers by the scores of a value, None where none was read."""
+    return Verdict(
+        scores={**scores, "extracted": float(answers.published != "")},
+        reason=_reason(answers, scores, value),
+        published=answers.published or None,
+        published_span=answers.published_span,
+        flexible=answers.flexible,
+        flexible_span=answers.flexible_span,
+        value=value,
+        reference=reference,
+    )
+
+
+def _reason(answers: Answers, scores: dict[str, float], value: object) -> str:
+    """Return the word of REASONS for the scores of a value."""
+    is_exact = scores.get("score") == 1
+    flexible_score = scores.get("score_flexible", 0)
     if flexible_score == 1:
-        reason = "right" if is_exact else "flexible_only"
-    elif value is not None and is_exact:
-        reason = "superseded"
-    elif value is not None:
-        reason = "partly_right" if flexible_score else "other_value"
-    elif reason == "superseded" and not is_exact:
-        reason = "unreadable"
-    return Verdict(scores | verdict.scores, reason, *verdict[2:6], value, reference)
+        return "right" if is_exact else "flexible_only"
+    if value is not None and is_exact:
+        return "superseded"
+    if value is not None:
+        return "partly_right" if flexible_score else "other_value"
+    if answers.reason == "superseded" and not is_exact:
+        return "unreadable"
+    return answers.reason
 
 
-def _scores(exact: bool, flexible: float, **f1_score: float) -> dict[str, float]:
+def _scores(exact: bool, flexible: float, f1_score: float | None = None) -> dict:
     """Return the metrics of a kind; its headline is the F1 where it has one (paper)."""
-    scores = {"exact_match": float(exact), **f1_score}
-    scores |= {"score": [*scores.values()][-1], "score_flexible": float(flexible)}
-    return scores | {"accuracy_flexible": float(flexible == 1)}
+    scores = {"exact_match": float(exact)}
+    if f1_score is not None:
+        scores["f1_score"] = f1_score
+    headline = float(exact) if f1_score is None else f1_score
+    return {
+        **scores,
+        "score": headline,
+        "score_flexible": float(flexible),
+        "accuracy_flexible": float(flexible == 1),
+    }
 
 
 def _require(is_usable: object, doc: dict, column: str) -> None:
@@ -378,66 +666,76 @@ def _require(is_usable: object, doc: dict, column: str) -> None:
 def explain_qa(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a name, or "unanswerable"."""
     _require(doc["golds"], doc, "golds")
-    published, statement_text, verdict = extract_answers(response)
-    published_words, split_golds = normalise(published), [*map(normalise, doc["golds"])]
-    published_f1 = max(f1(published_words, gold_words) for gold_words in split_golds)
-    plain_golds = [
-        normalise(answer.plain(gold)) for gold in doc["golds"]
-    ]  # without markup
-    flexible_name = read_name(answer.plain(statement_text), plain_golds)
-    flexible_f1 = name_f1(flexible_name or "", plain_golds, doc.get("question") or "")
-    scores = _scores(published_words in split_golds, flexible_f1, f1_score=published_f1)
-    return _judge(verdict, scores, flexible_name, doc["golds"])
+    answers = extract_answers(response)
+    published_words = normalise(answers.published)
+    golds = [normalise(gold) for gold in doc["golds"]]
+    plain_golds = [normalise(answer.plain(gold)) for gold in doc["golds"]]
+    name = read_name(answer.plain(answers.to_read), plain_golds)
+    scores = _scores(
+        exact=published_words in golds,
+        flexible=name_f1(name or "", plain_golds, doc.get("question") or ""),
+        f1_score=max(f1(published_words, gold) for gold in golds),
+    )
+    return _verdict(answers, scores, name, doc["golds"])
 
 
 def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a month of a year."""
-    published, statement, verdict = extract_answers(response)
-    month = read_month(answer.plain(statement))
     gold_dates = [*map(parse_month, doc["golds"])]
     _require(gold_dates and None not in gold_dates, doc, "golds")
-    gold_months = [(gold_date.year, gold_date.month) for gold_date in gold_dates]
-    scores = _scores(parse_month(published) in gold_dates, month in gold_months)
-    return _judge(verdict, scores, month, gold_months)
+    gold_months = [(gold.year, gold.month) for gold in gold_dates]
+    answers = extract_answers(response)
+    month = read_month(answer.plain(answers.to_read))
+    scores = _scores(
+        exact=parse_month(answers.published) in gold_dates,
+        flexible=month in gold_months,
+    )
+    return _verdict(answers, scores, month, gold_months)
 
 
 def explain_options(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should list options (`letters`: published)."""
     _require(doc["letters"] and {*doc["letters"]} <= {*LETTERS}, doc, "letters")
-    published, statement_text, verdict = extract_answers(response, several=True)
-    gold, letters = set(doc["letters"]), set(_PUBLISHED_LETTER.findall(published))
-    our_letters = read_options(answer.plain(statement_text), doc["options"]) or set()
-    scores = _scores(letters == gold, f1(our_letters, gold), f1_score=f1(letters, gold))
-    return _judge(verdict, scores, sorted(our_letters) or None, doc["letters"])
+    answers = extract_answers(response, several=True)
+    gold = {*doc["letters"]}
+    published_letters = {*_PUBLISHED_LETTER.findall(answers.published)}
+    letters = read_options(answer.plain(answers.to_read), doc["options"]) or set()
+    scores = _scores(
+        exact=published_letters == gold,
+        flexible=f1(letters, gold),
+        f1_score=f1(published_letters, gold),
+    )
+    return _verdict(answers, scores, sorted(letters) or None, doc["letters"])
 
 
 def explain_nli(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a label."""
-    _require(all(doc["options"]), doc, "options")
-    _require(doc["label"] in doc["options"], doc, "label")
-    published, statement_text, verdict = extract_answers(response)
-    options, gold_label = doc["options"], doc["label"]
-    label = read_label(answer.plain(statement_text), options)
-    is_exact = read_published_label(published, options) == gold_label
-    return _judge(verdict, _scores(is_exact, label == gold_label), label, gold_label)
+    options, gold = doc["options"], doc["label"]
+    _require(all(options), doc, "options")
+    _require(gold in options, doc, "label")
+    answers = extract_answers(response)
+    label = read_label(answer.plain(answers.to_read), options)
+    scores = _scores(
+        exact=read_published_label(answers.published, options) == gold,
+        flexible=label == gold,
+    )
+    return _verdict(answers, scores, label, gold)
 
 
 def explain_generation(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should be sentences with keywords."""
     _require(doc["keywords"] and doc["statement"], doc, "statement")
     _require({*doc["keywords_pos"]} <= {0, 1}, doc, "keywords_pos")
-    _, statement, verdict = extract_answers(response, several=True)
-    plain_text, gold = (
-        " ".join(answer.plain(statement, ends=True).split()),
-        doc["statement"],
-    )
+    answers = extract_answers(response, several=True)
+    text = " ".join(answer.plain(answers.to_read, keeps_ends=True).split())
+    gold = doc["statement"]
     bleu_scorer, rouge_scorer = _overlap_scorers()
     scores = {  # floating point may leave 1.0 by a hair
-        "bleu": min(bleu_scorer.sentence_score(plain_text, [gold]).score / 100, 1.0),
-        "rouge_l": float(rouge_scorer.score(gold, plain_text)["rougeL"].fmeasure),
-        "keywords": keyword_share(plain_text, doc["keywords"], doc["keywords_pos"]),
+        "bleu": min(bleu_scorer.sentence_score(text, [gold]).score / 100, 1.0),
+        "rouge_l": float(rouge_scorer.score(gold, text)["rougeL"].fmeasure),
+        "keywords": keyword_share(text, doc["keywords"], doc["keywords_pos"]),
     }
-    return _judge(verdict, scores, plain_text or None, gold)
+    return _verdict(answers, scores, text or None, gold)
 
 
 @cache
@@ -464,32 +762,24 @@ def keyword_share(text: str, keywords: list[str], positions: list[int]) -> float
     return most / len(keywords)
 
 
-def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, float]:
-    """Return means by metric of rows of scores, one a response; ValueError of no text."""
-    if not all(isinstance(response, str) for response in results):
-        raise ValueError("a response is not a string; use the filter take_first")
-    rows = [explain(doc, response).scores for response in results]
-    return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
-
-
 def process_results_qa(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_qa, doc, results)
+    return answer.mean_scores(explain_qa, doc, results)
 
 
 def process_results_date(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_date, doc, results)
+    return answer.mean_scores(explain_date, doc, results)
 
 
 def process_results_options(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_options, doc, results)
+    return answer.mean_scores(explain_options, doc, results)
 
 
 def process_results_nli(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_nli, doc, results)
+    return answer.mean_scores(explain_nli, doc, results)
 
 
 def process_results_generation(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_generation, doc, results)
+    return answer.mean_scores(explain_generation, doc, results)
 
 
 # ------------------------------------------------------------------------ documents
@@ -615,9 +905,7 @@ def cluster(doc: dict) -> str:
     return text.replace("<MASK>", "")[:60] if "<MASK>" in text else text
 
 
-def fingerprint(digests: Iterable[bytes]) -> str:
-    """Return one digest of the digests of documents, whatever their order."""
-    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
+fingerprint = answer.fingerprint
 
 
 # --------------------- what the tools know of this family (`Family` in utils/core/contract.py)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from datasets import Dataset
 
@@ -68,13 +68,6 @@ _OBJECT_START = re.compile(r'\{[ \t\n\r]*["}]')
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:1000]))
 
 
-class Extracted(NamedTuple):
-    """The fields of an answer in a response, none where what is behind it supersedes it."""
-
-    fields: dict
-    span: tuple[int, int]
-
-
 def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tuple]:
     """Return the first JSON object but for its explanation, and its span (card)."""
     fields, object_span = next(_objects(response, _DECODER), ({}, (0, 0)))
@@ -85,19 +78,35 @@ def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tu
     return (fields, object_span) if fields else (None, None)
 
 
-def _objects(text: str, decoder: json.JSONDecoder) -> Iterator[Extracted]:
-    """Yield the outermost objects in a text, until failures have read it 100 times."""
-    characters_left, position = 100 * len(text), 0  # no real text needs four times
+def _objects(
+    text: str, decoder: json.JSONDecoder
+) -> Iterator[tuple[object, tuple[int, int]]]:
+    """Yield the outermost objects in a text, and their spans.
+
+    It ends when failures have read the text 100 times; no real text needs four times.
+    """
+    characters_left, position = 100 * len(text), 0
     while characters_left >= 0 and (brace := _OBJECT_START.search(text, position)):
         try:
             decoded_object, position = decoder.raw_decode(text, brace.start())
-            yield Extracted(decoded_object, (brace.start(), position))
         except (json.JSONDecodeError, RecursionError) as error:
             position = brace.start() + 1
             characters_left -= getattr(error, "pos", len(text))
+        else:
+            yield decoded_object, (brace.start(), position)
 
 
-# ------------------------------------------------------------------- flexible rule
+# ------------------------------------------------- flexible rule: where the answer is
+class Extracted(NamedTuple):
+    """The fields of an answer in a response, by the keys that it gives them."""
+
+    fields: dict[
+        str, list
+    ]  # in small letters -> what is said of it, once or more often
+    span: tuple[int, int]
+    is_taken_back: bool = False  # by what is behind it
+
+
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     """Return the objects in an object, but for its explanation, and what else it has."""
     fields, inner_objects = {}, []
@@ -113,102 +122,247 @@ def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
 
 
 # Numbers stay as they are written; raw newlines may stand in strings.
-_LENIENT = json.JSONDecoder(
+_LENIENT_DECODER = json.JSONDecoder(
     strict=False, object_pairs_hook=_flat, parse_int=str, parse_float=str
 )
-# Keys that 50 and 100 prompts ask for where the label has another.
-PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
-# Lines that begin so are no answer, but a prompt that a base model makes up.
-_ECHO = re.compile(r"\n[ \t#*]*(?:Question:|Q:|Here is a set of temporal facts)|\Z")
-_CODE_COMMENT = re.compile(r"\s(?://|#)[^\n]*|/\*[^*\n]*\*/")
-# `key: value` stands at a line start, behind a brace or a comma.
-_PAIR = r"""(?imx)(?:^|[{{,])\s{{0,40}}["']?
-    (?P<key>{})["']?\s{{0,20}}:\s{{0,20}}(?P<value>\[[^\[\]]*\]
-    |(["'])(?:(?!\3)[^\\\n]|\\.)*\3(?=\s{{0,20}}(?:[,}}\n]|\Z))
-    |(?P<bare>\[?[^,{{}}\[\]\n]*(?:,(?=\ ?[0-9])[^,{{}}\[\]\n]*)*))"""
-WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-_WEEKDAYS = {name[:end].lower(): name for name in WEEK for end in range(3, 10)}
-_COUNTS = "zero one two three four five six seven eight nine ten eleven twelve"
-_COUNTS = {word: str(number) for number, word in enumerate(_COUNTS.split())}
-DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
-UNITS = {"hour": 3600, "minute": 60, "second": 1, "day": 86400, "week": 604800}
-UNITS |= {"month": "month", "year": "year"}  # whose seconds differ
-_LETTERS = str.maketrans("xyzabc", "hmshms")  # prompts say "X hours, Y minutes", too
-_MONTH, _DAY = "(?:mm|0?[1-9]|1[0-2])[-/.]", "(?:dd|1[3-9]|2[0-9]|3[01])[-/.]"
-_ORDER = re.compile(rf"\b(?:({_MONTH}){_DAY}|{_DAY}{_MONTH})(?:yyyy|[0-9]{{4}})\b")
-_DIGITS = "(?:[0-9]{1,3}(?:,[0-9]{3}){1,4}|[0-9]{1,15})"
-_NUMBER_AND_UNIT = re.compile(
-    rf"(?=[+-]*\.?[0-9])\+?(-?{_DIGITS}?(?:\.[0-9]{{1,15}})?)(?: ?([a-z]+))?"
+MADE_UP_PROMPT = answer.Pattern(
+    "A line that begins like a fixed line of the prompt",
+    r"\n [ \t#*]* (?: Question: | Q: | Here[ ]is[ ]a[ ]set[ ]of[ ]temporal[ ]facts )",
+    reads={"E5\n\n**Question:** Who?": "\n**Question:", "E5\nQ: Who?": "\nQ:"},
+    refuses=["Question: Who?", "E5\nThe question: who?"],
 )
-_ERA = r"(?:[ac]\.?[de]|b\.?c(?:\.?e)?)\.?"
-_YEAR_AND_ERA = re.compile(rf"({_ERA} ?)?{_DIGITS}(?(1)|(?: ?{_ERA})?)")
-_CLOCK = re.compile(
-    r"(?=.*[:m])([0-9]{1,2})(?::([0-9]{2})(?::([0-5][0-9]))?)?(?: ?([ap])\.?m\.?)?"
+PAIR = answer.Pattern(
+    "The key `answer`, for which other keys may stand, and its value, where no JSON is",
+    r"""
+    (?: ^ | [{,] ) \s{0,40}                      # at a line start, behind a brace or comma
+    ["']? (?P<key> answer ) ["']? \s{0,20} : \s{0,20}
+    (?P<value>
+        \[ [^\[\]]* \]                           # a list
+      | (?P<quote> ["'] ) (?: (?! (?P=quote) ) [^\\\n] | \\. )* (?P=quote)
+        (?= \s{0,20} (?: [,}\n] | \Z ) )         # a string with quotation marks
+      | (?P<bare> \[? [^,{}\[\]\n]*              # or none: a comma may stand before a digit
+            (?: , (?= [ ]? [0-9] ) [^,{}\[\]\n]* )* )
+    )
+    """,
+    reads={
+        "answer: 5 May, 2012": "answer: 5 May, 2012",
+        "{'explanation': 'it\\'s', 'answer': 'E5'}": ", 'answer': 'E5'",
+        '{"answer": ["E5", "E7"],}': '{"answer": ["E5", "E7"]',
+        "{answer: E5, other: E7}": "{answer: E5",
+    },
+    refuses=["the answer: E5", '"final answer": 5', "answer = 5"],
+    flags=re.IGNORECASE | re.MULTILINE,
 )
-_WORD = re.compile(
-    r"(?:the |entity )?(e[0-9]+)(?: era)?|(?:(?:it|this|the question) )?(?:(?:is )?unanswerable"
-    r"|(?:can ?not|can't) be (?:answered|determined))"
+CODE_COMMENT = answer.Pattern(
+    "A comment of a programming language",
+    r"\s (?: // | \# ) [^\n]* | /\* [^*\n]* \*/",
+    replacement="",
+    reads={"5 // days": "5", "5 # days": "5", "5 /* days */": "5 "},
+    refuses=["5/6", "http://a", "#5"],
 )
-_OTHER_WORD = re.compile(rf"(?i)\b(?:e[0-9]+|{'|'.join(WEEK)})\b")
-_ASKED_UNIT = re.compile(r"(?:<num_|how many |number of |\bin )([a-z]{3,})")
-_LIST_SEPARATOR = re.compile(r"[,;<\u2192]|-{1,2}>|\band\b")
 
 
 def extract_flexible(text: str, keys: set[str], is_one: bool) -> Extracted | None:
-    """Return the last answer of a masked response: an object, pairs or a cue."""
+    """Return the last answer of a masked response: an object, pairs or a cue.
+
+    keys: those that were asked for; is_one: whether the answer has one field. Then an
+    object with one other key counts, and a cue in a response without an object.
+    """
     objects = []
-    for inner_objects, span in _objects(text, _LENIENT):
+    for inner_objects, span in _objects(text, _LENIENT_DECODER):
         objects += [Extracted(fields, span) for fields in inner_objects]
     if objects:
-        text = text[: _ECHO.search(text, objects[0].span[1]).start()]
+        text = _before_prompt(text, objects[0].span[1])
         objects = [obj for obj in objects if obj.span[0] < len(text)]
-    pair_answers = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
-    objects = [
-        obj for obj in objects if not answer.DOUBTED.search(text[: obj.span[0]][-60:])
+    pairs = _last_pairs(text, objects[-1].span[1] if objects else 0, keys)
+    candidates = [
+        obj
+        for obj in objects
+        if keys & obj.fields.keys() and not _is_doubted(text, obj.span[0])
     ]
-    candidates = [obj for obj in objects if keys & obj.fields.keys()] + pair_answers
+    if pairs:
+        candidates.append(pairs)
     if not candidates and is_one:
         if not _OBJECT_START.search(text):
             return _last_cue(text)
-        candidates = [obj for obj in objects if len({"explanation", *obj.fields}) == 2]
+        candidates = [
+            obj
+            for obj in objects
+            if len({"explanation", *obj.fields}) == 2
+            and not _is_doubted(text, obj.span[0])
+        ]
     if not candidates:
         return None
-    fields, span = candidates[-1]  # up to its closing brace, nothing takes it back
-    closing_brace_at = max(span[1] - 1, text.find("}", span[1] - 1))
-    text_behind = text[closing_brace_at:].translate(answer.QUIET).lower()
-    retraction = answer.TAKEN_BACK.search(text_behind)
-    return Extracted({} if retraction else fields, span)
+    fields, span, _ = candidates[-1]
+    closing_brace_at = text.find("}", span[1] - 1)  # before it, nothing takes it back
+    text_behind = text[max(span[1] - 1, closing_brace_at) :]
+    return Extracted(
+        fields, span, is_taken_back=answer.takes_back(answer.quiet(text_behind))
+    )
 
 
-def _last_pairs(text: str, start: int, keys: set[str]) -> list[Extracted]:
-    """Return the last pair of each key from a place on, where no JSON is, as one."""
+def _before_prompt(text: str, start: int) -> str:
+    """Return a text up to where the model makes up a prompt, behind a position."""
+    made_up_prompt = MADE_UP_PROMPT.regex.search(text, start)
+    return text[: made_up_prompt.start()] if made_up_prompt else text
+
+
+def _is_doubted(text: str, position: int) -> bool:
+    text_before = text[max(0, position - 60) : position]
+    return bool(answer.DOUBTED.regex.search(text_before))
+
+
+def _last_pairs(text: str, start: int, keys: set[str]) -> Extracted | None:
+    """Return the last pair of each key from a position on, where no JSON is."""
     brace_position = text.find("{", start)
-    if brace_position < 0 and "}" not in text[start:]:
-        return []
+    if brace_position < 0:
+        if text.find("}", start) < 0:
+            return None
+        brace_position = start
     fields, positions = {}, []
-    pair_pattern = re.compile(_PAIR.format("|".join(map(re.escape, sorted(keys)))))
-    for pair in pair_pattern.finditer(text, max(start, brace_position)):
+    for pair in _pair_regex(frozenset(keys)).finditer(text, brace_position):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
-            value = _CODE_COMMENT.sub("", value).strip()
-        if value or pair["bare"] is None:  # a bare pair without a value is an object's
-            fields[pair["key"].lower()] = [value]
-            positions += pair.start("key"), pair.end()
-    return [Extracted(fields, (positions[0], positions[-1]))] if fields else []
+            value = CODE_COMMENT.remove_from(value).strip()
+            if not value:  # it is an object's
+                continue
+        fields[pair["key"].lower()] = [value]
+        positions += pair.start("key"), pair.end()
+    return Extracted(fields, (positions[0], positions[-1])) if fields else None
+
+
+@lru_cache
+def _pair_regex(keys: frozenset[str]) -> re.Pattern:
+    """Return PAIR with keys in the place of `answer`."""
+    alternatives = " | ".join(map(re.escape, sorted(keys)))
+    text = PAIR.regex.pattern.replace("(?P<key> answer )", f"(?P<key> {alternatives} )")
+    return re.compile(text, PAIR.regex.flags)
 
 
 def _last_cue(text: str, offset: int = 0) -> Extracted | None:
     """Return what a text's last cue points to, by kind; the text begins at `offset`."""
-    for kind, (start, end), is_superseded in reversed(answer.statements(text, _ECHO)):
-        if not is_superseded:
-            return Extracted({kind: [text[start:end]]}, (offset + start, offset + end))
+    for statement in reversed(answer.statements(text, MADE_UP_PROMPT)):
+        if not statement.superseded:
+            start, end = statement.span
+            fields = {statement.kind: [text[start:end]]}
+            return Extracted(fields, (offset + start, offset + end))
     return None
+
+
+# --------------------------------------------------- flexible rule: what a field reads
+# Keys that 50 and 100 prompts ask for where the label has another.
+PROMPTED_KEYS = {"answer": "age", "unordered_list": "unorered_list"}
+WEEK = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+# "mon", "mond", … and "monday" are "Monday".
+WEEKDAYS = {name[:end].lower(): name for name in WEEK for end in range(3, 10)}
+_NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
+NUMBER_WORDS = {word: str(n) for n, word in enumerate(_NUMBER_WORDS.split())}
+DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
+UNITS = {  # in seconds; those of months and years differ
+    "hour": 3600,
+    "minute": 60,
+    "second": 1,
+    "day": 86400,
+    "week": 604800,
+    "month": "month",
+    "year": "year",
+}
+UNIT_LETTERS = str.maketrans(
+    "xyzabc", "hmshms"
+)  # prompts say "X hours, Y minutes", too
+_MONTH = r"(?: mm | 0?[1-9] | 1[0-2] ) [-/.]"
+_DAY = r"(?: dd | 1[3-9] | 2[0-9] | 3[01] ) [-/.]"
+ASKED_ORDER = answer.Pattern(
+    "A date in a question, which shows whether the month or the day goes first",
+    rf"""
+    \b (?: (?P<month_first> {_MONTH} {_DAY} ) | (?P<day_first> {_DAY} {_MONTH} ) )
+    (?: yyyy | [0-9]{{4}} ) \b
+    """,
+    reads={
+        '"mm/dd/yyyy"': "mm/dd/yyyy",
+        "on 5/13/2012": "5/13/2012",
+        "dd-mm-yyyy": "dd-mm-yyyy",
+    },
+    refuses=["yyyy-mm-dd", "on 5/6/2012", "2012-13-05"],
+)
+_DIGITS = "(?: [0-9]{1,3} (?: ,[0-9]{3} ){1,4} | [0-9]{1,15} )"
+NUMBER_AND_UNIT = answer.Pattern(
+    "A text that is a number, with the word behind it",
+    rf"""
+    \A (?= [+-]* \.? [0-9] )
+    \+? (?P<number> -? {_DIGITS}? (?: \.[0-9]{{1,15}} )? )
+    (?: [ ]? (?P<unit> [a-z]+ ) )? \Z
+    """,
+    reads={"1,307 days": "1,307 days", "-6.5": "-6.5", "+1": "+1", ".5h": ".5h"},
+    refuses=["1.307,5", "5 of 6", "five", "1,3", "5 days ago"],
+)
+_ERA = r"(?: [ac]\.?[de] | b\.?c (?:\.?e)? ) \.?"
+YEAR_AND_ERA = answer.Pattern(
+    "A text that is a year, with an era before or behind it",
+    rf"\A ( {_ERA} [ ]? )? {_DIGITS} (?(1) | (?: [ ]? {_ERA} )? ) \Z",
+    reads={
+        "792 ad": "792 ad",
+        "bc 44": "bc 44",
+        "44 b.c.e.": "44 b.c.e.",
+        "1985": "1985",
+    },
+    refuses=["ad 792 ad", "the year 792", "792 bd"],
+)
+CLOCK = answer.Pattern(
+    "A text that is a time of a 24-hour clock, or of a 12-hour clock with am or pm",
+    r"""
+    \A (?= .* [:m] )                             # a colon, am or pm has to be there
+    (?P<hour> [0-9]{1,2} )
+    (?: : (?P<minute> [0-9]{2} ) (?: : (?P<second> [0-5][0-9] ) )? )?
+    (?: [ ]? (?P<half> [ap] ) \.?m\.? )? \Z
+    """,
+    reads={"16:05": "16:05", "4 p.m.": "4 p.m.", "4:05:30 pm": "4:05:30 pm"},
+    refuses=["16", "4:5", "16:05:75", "at 16:05", "4 p"],
+)
+WORD = answer.Pattern(
+    'A text that is an entity, such as "e17", or says that the question has no answer',
+    r"""
+    \A (?: (?: the[ ] | entity[ ] )? (?P<entity> e[0-9]+ ) (?: [ ]era )?
+         | (?: (?: it | this | the[ ]question ) [ ] )?
+           (?P<unanswerable> (?: is[ ] )? unanswerable
+             | (?: can[ ]?not | can't ) [ ]be[ ] (?: answered | determined ) )
+       ) \Z
+    """,
+    reads={
+        "entity e17": "entity e17",
+        "the e17 era": "the e17 era",
+        "unanswerable": "unanswerable",
+        "the question is unanswerable": "the question is unanswerable",
+        "it cannot be determined": "it cannot be determined",
+    },
+    refuses=["e17 and e18", "unknown", "not answerable", "e"],
+)
+OTHER_WORD = answer.Pattern(
+    "An entity or a weekday in a comment",
+    rf"\b (?: e[0-9]+ | {' | '.join(WEEK)} ) \b",
+    reads={"(after E46)": "E46", "since Sunday": "Sunday"},
+    refuses=["ME46", "Sun"],
+    flags=re.IGNORECASE,
+)
+ASKED_UNIT = answer.Pattern(
+    "The unit that a question asks for, in small letters",
+    r"(?: <num_ | how[ ]many[ ] | number[ ]of[ ] | \bin[ ] ) (?P<unit> [a-z]{3,} )",
+    reads={"how many days are": "days", "<num_hours>": "hours", "in years": "years"},
+    refuses=["in a day", "within days", "many days"],
+)
+LIST_SEPARATOR = answer.Pattern(
+    "What stands between the items of a list",
+    r"[,;<\u2192] | -{1,2}> | \b and \b",
+    reads={"E5, E7": ",", "E5 -> E7": "->", "E5 and E7": "and", "E5 < E7": "<"},
+    refuses=["E5 E7", "E5 - E7", "sand"],
+)
 
 
 def _unit(word: str) -> int | str:
     """Return the seconds of a unit, be it cut, or its name; of others the singular."""
     word = word.lower().rstrip("s") or "s"
-    word = word.translate(_LETTERS) if len(word) == 1 else word
+    if len(word) == 1:
+        word = word.translate(UNIT_LETTERS)
     return next((UNITS[name] for name in UNITS if name.startswith(word)), word)
 
 
@@ -216,103 +370,132 @@ class Field:
     """A field of a label; its grammar returns the value of a text in lower case or None."""
 
     def __init__(self, key: str, label: object, question: str):
-        self.keys, self.question = [key.lower()], question.lower()
+        """Find the grammar that reads a label, and what it stands for in a question."""
+        self.question = question.lower()
+        self.keys = [key.lower()]
         if f'"{PROMPTED_KEYS.get(key)}"' in question:
             self.keys.append(PROMPTED_KEYS[key])
-        units, asked_units = {*UNITS.values()}, _ASKED_UNIT.findall(self.question)
-        self.units = {*map(_unit, [key] if _unit(key) in units else asked_units)}
+        known_units = {*UNITS.values()}
+        asked_words = [key]
+        if _unit(key) not in known_units:
+            asked_words = ASKED_UNIT.regex.findall(self.question)
+        self.units = {*map(_unit, asked_words)}
         # What another key than the asked one may not be.
-        self.others = {"explanation"} | (units & self.units and units - self.units)
+        self.other_keys = {"explanation"}
+        if known_units & self.units:
+            self.other_keys |= known_units - self.units
         self.is_list = isinstance(label, list)
         self.has_seconds = str(label).count(":") != 1
         label_items = [str(item) for item in (label if self.is_list else [label])]
-        # The first grammar that reads a label reads the answers, too.
-        texts = [answer.plain(label_item).lower() for label_item in label_items] or [""]
-        grammars = self.number, self.year, self.clock, self.word, self.date, str
-        self.grammar = next(read for read in grammars if None not in map(read, texts))
-        self.value = self._together([*map(self.grammar, texts[: len(label_items)])])
+        texts = [answer.plain(item).lower() for item in label_items]
+        self.grammar = self._grammar_of(texts or [""])
+        self.value = self._together([self.grammar(text) for text in texts])
+
+    def _grammar_of(self, texts: list[str]) -> Callable[[str], object]:
+        """Return the first grammar that reads a label: it reads the answers, too."""
+        for grammar in (self.number, self.year, self.clock, self.word, self.date):
+            if None not in map(grammar, texts):
+                return grammar
+        return str
 
     def number(self, text: str) -> Decimal | None:
         """Return a number; a word behind it is the unit that the field counts."""
         first_word, _, rest = text.partition(" ")
-        text = f"{_COUNTS.get(first_word, first_word)} {rest}".strip()
+        text = f"{NUMBER_WORDS.get(first_word, first_word)} {rest}".strip()
         if "day" in self.keys:
             text = DAY_OFFSETS.get(text.replace("_", " "), text)
-        match = _NUMBER_AND_UNIT.fullmatch(text)
-        if not match or match[2] and _unit(match[2]) not in self.units:
+        match = NUMBER_AND_UNIT.regex.search(text)
+        if not match or (match["unit"] and _unit(match["unit"]) not in self.units):
             return None
-        return Decimal(match[1].replace(",", ""))
+        return Decimal(match["number"].replace(",", ""))
 
     def year(self, text: str) -> str | None:
         """Return a year and its era; without one it is AD."""
-        if not _YEAR_AND_ERA.fullmatch(text):
+        if not YEAR_AND_ERA.regex.search(text):
             return None
-        return f"{int(re.sub('[^0-9]', '', text))} {'BC' if 'b' in text else 'AD'}"
+        year = int(re.sub("[^0-9]", "", text))
+        return f"{year} BC" if "b" in text else f"{year} AD"
 
     def date(self, text: str) -> date | None:
         """Return a date of three fields, in the prompt's order if two make one."""
         fields = answer.date_fields(text)
-        if (
-            len(fields) != 3
-            or len(fields[0]) == 4
-            or answer.MONTH_NUMBERS.keys() & {*fields}
-        ):
+        names_month = not answer.MONTH_NUMBERS.keys().isdisjoint(fields)
+        if len(fields) != 3 or len(fields[0]) == 4 or names_month:
             return answer.read_day(fields)
         first, second, year = fields
-        days = [
-            answer.read_day([year, first, second]),
-            answer.read_day([year, second, first]),
-        ]
-        if prompt_orders := _ORDER.findall(self.question):  # the last one counts
-            return days[not prompt_orders[-1]] or days[bool(prompt_orders[-1])]
-        return (days[0] or days[1]) if None in days or days[0] == days[1] else None
+        month_first = answer.read_day([year, first, second])
+        day_first = answer.read_day([year, second, first])
+        asked_orders = [*ASKED_ORDER.regex.finditer(self.question)]
+        if asked_orders:  # the last one counts
+            if asked_orders[-1]["month_first"]:
+                return month_first or day_first
+            return day_first or month_first
+        if month_first and day_first and month_first != day_first:
+            return None
+        return month_first or day_first
 
     def clock(self, text: str) -> time | None:
         """Return the time of a 12- or 24-hour clock, without seconds if none are asked."""
-        if match := _CLOCK.fullmatch(text):
-            hour, minute, second = (int(digits or 0) for digits in match.groups()[:3])
-            if match[4]:
-                hour = hour % 12 + 12 * (match[4] == "p") if 1 <= hour <= 12 else 24
-            with suppress(ValueError):
-                return time(hour, minute, second * self.has_seconds)
+        match = CLOCK.regex.search(text)
+        if not match:
+            return None
+        hour, minute = int(match["hour"]), int(match["minute"] or 0)
+        second = int(match["second"] or 0) if self.has_seconds else 0
+        if match["half"]:
+            if not 1 <= hour <= 12:
+                return None
+            hour %= 12
+            if match["half"] == "p":
+                hour += 12
+        with suppress(ValueError):
+            return time(hour, minute, second)
         return None
 
     def word(self, text: str) -> str | None:
         """Return a weekday, an entity such as "e17", or "unanswerable"."""
-        if word_match := _WORD.fullmatch(text):
-            return word_match[1] or "unanswerable"
-        return _WEEKDAYS.get(text)
+        match = WORD.regex.search(text)
+        if match:
+            return match["entity"] or "unanswerable"
+        return WEEKDAYS.get(text)
 
     def read(self, cell: object) -> object:
         """Return the value of what an answer has in the field; None if it has none."""
         if isinstance(cell, str) and (self.is_list or cell.startswith("[")):
-            cell = _LIST_SEPARATOR.split(
-                answer.plain(cell[: answer.LONGEST]).strip("[]")
-            )
+            text = answer.plain(cell[: answer.LONGEST]).strip("[]")
+            cell = LIST_SEPARATOR.regex.split(text)
         items = cell if isinstance(cell, list) else [cell]
         if self.is_list:
-            null_words = {"", "none", "null"}
-            items = [x for x in items if str(x).strip(" \"'").lower() not in null_words]
+            items = [item for item in items if not _is_null(item)]
         return self._together([self._read_text(item) for item in items])
 
     def _together(self, values: list) -> object:
-        if None in values or not self.is_list and len(values) != 1:
+        """Return the value of a list's items, or of the one item of no list; or None."""
+        if None in values:
             return None
-        values = sorted(values) if "unordered_list" in self.keys else values
-        return tuple(values) if self.is_list else values[0]
+        if not self.is_list:
+            return values[0] if len(values) == 1 else None
+        return tuple(sorted(values) if "unordered_list" in self.keys else values)
 
     def _read_text(self, text: object) -> object:
         """Return the value of a text as a whole, or without its lead and one comment."""
-        text = answer.plain(text) if isinstance(text, str) else ""
+        if not isinstance(text, str):
+            return None
+        text = answer.plain(text)
+        if not text:
+            return None
         find_parts = answer.numbers
         if self.grammar == self.word:
-            find_parts = _OTHER_WORD.findall
-        for reading, comment in answer.readings(text) if text else ():
+            find_parts = OTHER_WORD.regex.findall
+        for reading, comment in answer.readings(text):
             value = self.grammar(reading.lower())
-            extra_parts = comment and {*find_parts(comment)} - {*find_parts(reading)}
+            extra_parts = {*find_parts(comment)} - {*find_parts(reading)}
             if value is not None and not extra_parts:
                 return value
         return None
+
+
+def _is_null(item: object) -> bool:
+    return str(item).strip(" \"'").lower() in ("", "none", "null")
 
 
 def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | None]:
@@ -320,30 +503,36 @@ def read_flexible(text: str, fields: dict) -> tuple[Extracted | None, dict | Non
     keys = {key for field in fields.values() for key in field.keys}
     extracted = extract_flexible(text, keys, len(fields) == 1)
     values = _values(extracted, fields)
-    if extracted and len(fields) == 1 and "}" in text:  # a later cue may say another
-        text_behind = _ECHO.split(text[extracted.span[1] :], maxsplit=1)[0]
-        cue = _last_cue(text_behind, extracted.span[1])
-        cue_values = _values(cue, fields) if cue and "line" not in cue.fields else None
-        if cue_values and cue_values != values:
-            return (
-                (extracted._replace(fields={}), None) if values else (cue, cue_values)
-            )
-    return extracted, values
+    if extracted is None or len(fields) != 1 or "}" not in text:
+        return extracted, values
+    # A later cue may say another value.
+    text_behind = _before_prompt(text, extracted.span[1])[extracted.span[1] :]
+    cue = _last_cue(text_behind, extracted.span[1])
+    cue_values = _values(cue, fields) if cue and "line" not in cue.fields else None
+    if not cue_values or cue_values == values:
+        return extracted, values
+    if values is None:
+        return cue, cue_values
+    return extracted._replace(is_taken_back=True), None
 
 
 def _values(extracted: Extracted | None, fields: dict) -> dict | None:
     """Return the values of an answer by the keys of a label; None without one of them."""
+    if extracted is None or extracted.is_taken_back:
+        return None
     values = {}
-    for key, field in fields.items() if extracted else ():
-        answer_keys = [name for name in field.keys if name in extracted.fields]
-        if not answer_keys and len(fields) == 1:
-            answer_keys = [
-                name for name in extracted.fields if _unit(name) not in field.others
+    for key, field in fields.items():
+        said_keys = [name for name in field.keys if name in extracted.fields]
+        if not said_keys and len(fields) == 1:
+            said_keys = [
+                name for name in extracted.fields if _unit(name) not in field.other_keys
             ]
-        texts = [text for name in answer_keys for text in extracted.fields[name]]
+        texts = [text for name in said_keys for text in extracted.fields[name]]
         field_values = {*map(field.read, texts)}  # keys for one field must agree
-        values[key] = field_values.pop() if len(field_values) == 1 else None
-    return None if None in values.values() else values or None
+        if len(field_values) != 1 or None in field_values:
+            return None
+        values[key] = field_values.pop()
+    return values or None
 
 
 # ------------------------------------------------------------------------- verdict
@@ -358,19 +547,12 @@ def explain_semantic(doc: dict, response: str) -> Verdict:
 
 
 def process_results_arithmetic(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_arithmetic, doc, results)
+    """Return metric -> mean of the scores of responses; ValueError for one that is not text."""
+    return answer.mean_scores(explain_arithmetic, doc, results)
 
 
 def process_results_semantic(doc: dict, results: list[str]) -> dict[str, float]:
-    return _mean_scores(explain_semantic, doc, results)
-
-
-def _mean_scores(explain: Callable, doc: dict, results: list[str]) -> dict[str, float]:
-    """Return means by metric of rows of scores, one a response; ValueError of no text."""
-    if not all(isinstance(response, str) for response in results):
-        raise ValueError("a response is not a string; use the filter take_first")
-    rows = [explain(doc, response).scores for response in results]
-    return {metric: sum(row[metric] for row in rows) / len(rows) for metric in rows[0]}
+    return answer.mean_scores(explain_semantic, doc, results)
 
 
 @lru_cache(maxsize=4096)
@@ -379,69 +561,92 @@ class Reference:
 
     def __init__(self, label: str, question: str, prompt: str | None):
         """Read a label; the prompt of an arithmetic document is None here."""
-        fields = None if prompt is None else {"answer": label}
-        with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            fields = fields or ast.literal_eval(label.strip())
-        if not isinstance(fields, dict) or {*map(type, fields)} != {str}:
-            raise ValueError(f"'label': {label!r:.80} is not a dict in JSON or Python")
-        self.label = fields  # as the published rule compares it
-        if prompt is not None and "," in label:
-            fields = {"answer": label.split(",")}  # a timeline
-        self.fields = {key: Field(key, gold, question) for key, gold in fields.items()}
+        if prompt is None:
+            self.label = _read_label(label)  # as the published rule compares it
+            golds = self.label
+            request = split_instruction(question, question)[1]
+        else:
+            self.label = {"answer": label}
+            golds = {"answer": label.split(",")} if "," in label else self.label
+            request = prompt
+        self.fields = {key: Field(key, gold, question) for key, gold in golds.items()}
         self.value = {key: field.value for key, field in self.fields.items()}
         # None for what has no size, and in semantic tasks.
         self.size = size(self.value, self.fields) if prompt is None else None
-        request = split_instruction(question, question)[1] if prompt is None else prompt
         self.lines = {*map(str.strip, f"{question}\n{request}".split("\n"))} - {""}
+
+    def without_its_lines(self, text: str) -> str:
+        """Return a text with newlines for lines of the question and request: no answers."""
+        lines = text.split("\n")
+        if self.lines.isdisjoint(map(str.strip, lines)):
+            return text
+        return "\n".join(
+            "\n" * len(line) if line.strip() in self.lines else line for line in lines
+        )
+
+
+def _read_label(label: str) -> dict:
+    """Return the dict that a label is in JSON or Python; ValueError of another text."""
+    with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        fields = ast.literal_eval(label.strip())
+        if isinstance(fields, dict) and {*map(type, fields)} == {str}:
+            return fields
+    raise ValueError(f"'label': {label!r:.80} is not a dict in JSON or Python")
 
 
 def _explain(doc: dict, response: str, is_semantic: bool) -> Verdict:
     """Return what the rules read in a response to a document of either kind."""
     prompt = doc.get("prompt", "") if is_semantic else None
     reference = Reference(doc["label"], doc["question"], prompt)
-    text, task_lines = answer.mask(response), reference.lines
-    lines = text.split("\n")
-    if not task_lines.isdisjoint(map(str.strip, lines)):  # they are no answer
-        text = "\n".join(
-            "\n" * len(line) if line.strip() in task_lines else line for line in lines
-        )
-    card_dict, published_span = extract_published(response, is_semantic)
-    flexible_answer, flexible_values = read_flexible(text, reference.fields)
+    published_fields, published_span = extract_published(response, is_semantic)
+    text = reference.without_its_lines(answer.mask(response))
+    extracted, value = read_flexible(text, reference.fields)
     scores = {
-        "accuracy": float(card_dict == reference.label),
-        "accuracy_flexible": float(flexible_values == reference.value),
-        "extracted": float(card_dict is not None),
+        "accuracy": float(published_fields == reference.label),
+        "accuracy_flexible": float(value == reference.value),
+        "extracted": float(published_fields is not None),
     }
     if reference.size is not None:
-        scores["smape"] = 100.0  # the largest, for no readable answer
-        if flexible_values:  # then it has a size as well
-            answer_size = size(flexible_values, reference.fields)
-            norm = abs(answer_size) + abs(reference.size) or 1
-            scores["smape"] = min(100.0, 100 * abs(answer_size - reference.size) / norm)
-    published = card_dict and str(card_dict["answer"] if is_semantic else card_dict)
-    flexible_span = flexible_answer and flexible_answer.span
-    flexible_text = flexible_span and response[slice(*flexible_span)]
-    texts_and_spans = published, published_span, flexible_text, flexible_span
-    verdict = Verdict(scores, "", *texts_and_spans, flexible_values, reference.value)
-    is_taken_back = bool(flexible_answer and not flexible_answer.fields)
-    return verdict._replace(reason=_reason(verdict, is_taken_back, response, text))
+        scores["smape"] = _smape(value, reference)
+    reason = _reason_of_value(scores, value, extracted)
+    if reason is None:
+        shown_span = extracted.span if extracted else published_span
+        is_open = text.rfind("{") > text.rfind("}")
+        reason = answer.reason_without_value(response, text, shown_span, is_open)
+    published = None
+    if published_fields:
+        published = str(published_fields["answer"] if is_semantic else published_fields)
+    return Verdict(
+        scores=scores,
+        reason=reason,
+        published=published,
+        published_span=published_span,
+        flexible=response[slice(*extracted.span)] if extracted else None,
+        flexible_span=extracted.span if extracted else None,
+        value=value,
+        reference=reference.value,
+    )
 
 
-def _reason(verdict: Verdict, is_taken_back: bool, response: str, text: str) -> str:
-    """Return the word of REASONS for a verdict; `text` is the masked response."""
-    is_published_right, is_flexible_right, *_ = verdict.scores.values()
-    if is_flexible_right:
-        return "right" if is_published_right else "flexible_only"
-    if is_published_right and (verdict.value or is_taken_back):
+def _reason_of_value(
+    scores: dict, value: dict | None, extracted: Extracted | None
+) -> str | None:
+    """Return the word of REASONS for a value, or for one that was taken back; else None."""
+    if scores["accuracy_flexible"]:
+        return "right" if scores["accuracy"] else "flexible_only"
+    is_taken_back = extracted is not None and extracted.is_taken_back
+    if scores["accuracy"] and (value or is_taken_back):
         return "superseded"
-    if verdict.value:
-        return "other_value"
-    shown_span = verdict.flexible_span or verdict.published_span
-    if shown_span and text[shown_span[0]] == response[shown_span[0]]:  # not reasoning
-        return "unreadable"
-    ends_in_object = text.rfind("{") > text.rfind("}")
-    ends_in_thought = answer.mask(f"{response}.").endswith("\n")
-    return "cut_off" if ends_in_object or ends_in_thought else "no_answer"
+    return "other_value" if value else None
+
+
+def _smape(value: dict | None, reference: Reference) -> float:
+    """Return the symmetric percentage error; 100, the largest, for no readable answer."""
+    if not value:
+        return 100.0
+    answered_size = size(value, reference.fields)  # it has one, as the reference has
+    norm = abs(answered_size) + abs(reference.size) or 1
+    return min(100.0, 100 * abs(answered_size - reference.size) / norm)
 
 
 def size(values: dict, fields: dict[str, Field]) -> float | None:
@@ -461,15 +666,39 @@ def size(values: dict, fields: dict[str, Field]) -> float | None:
 
 
 # ---------------------------------------------------------------------- documents
-# What a template of ToT arithmetic fills in: names, numbers, dates, units, activities.
-_FILLED_IN = re.compile(
-    r"[A-Z0-9]|ing\b|^(?:(?:hour|minute|second)s?|on|at|in|from|to|noon|and)\b"
+FILLED_IN = answer.Pattern(
+    "A word that a template of ToT arithmetic fills in: a name, a number, a date, a unit,"
+    " an activity",
+    r"""
+    [A-Z0-9]
+    | ing \b
+    | ^ (?: (?: hour | minute | second ) s? | on | at | in | from | to | noon | and ) \b
+    """,
+    reads={"Mary": "M", "13:00": "1", "reading": "ing", "hours": "hours", "at": "at"},
+    refuses=["was", "date", "inside", "days"],
 )
-_CUE = "(?:json|JSON|H:M:S)"
-_FORMAT = r"(?:(?!\n\n).)*(?i:json|\bexplanation\b|\banswer field\b)"
-_INSTRUCTION = re.compile(
-    rf"(?s)(?:(?:(?!{_CUE}).)*(?:[.?!)\"]\s+(?=[A-Z])|\n\s*\n\s*))?"
-    rf"(.*?{_CUE}.*?)(?:\n\s*\n\s*(?!\s|{_FORMAT})|\Z)"
+_FORMAT = "(?: json | JSON | H:M:S )"
+INSTRUCTION = answer.Pattern(
+    "The instruction on the format: from the first sentence that names JSON or H:M:S to the"
+    " end of its paragraph, or of the last paragraph behind it that is about the format",
+    rf"""
+    \A
+    (?: (?: (?! {_FORMAT} ) . )*
+        (?: [.?!)"] \s+ (?= [A-Z] ) | \n\s*\n\s* )      # what stands before the sentence
+    )?
+    (?P<instruction> .*? {_FORMAT} .*? )
+    (?: \n\s*\n\s* (?! \s | (?: (?! \n\n ) . )* (?i: json | \bexplanation\b | \banswer[ ]field\b ) )
+      | \Z )
+    """,
+    reads={
+        "Who won? Answer as a JSON.": "Answer as a JSON.",
+        "Answer as a JSON.\n\nWho won?": "Answer as a JSON.",
+        "Who won?\n\nUse H:M:S.\n\nThe explanation first.": (
+            "Use H:M:S.\n\nThe explanation first."
+        ),
+    },
+    refuses=["Who won? Answer in a word."],
+    flags=re.DOTALL,
 )
 
 
@@ -496,7 +725,6 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
     source = f"ToT/{dataset.info.config_name or ''}".rstrip("/")
     if not len(dataset):
         raise ValueError(f"{source}: there are no rows; use a split that has some")
-    is_fresh = bool({"level", "twin"} & {*dataset.column_names})  # made from a seed
     columns = [*(SEMANTIC_COLUMNS if is_semantic else COLUMNS), "level"]
     documents = [{key: row[key] for key in columns if key in row} for row in dataset]
     for row_number, document in enumerate(documents):
@@ -506,21 +734,26 @@ def _documents(dataset: Dataset, is_semantic: bool, is_separate: bool) -> Datase
             fault = f"row {row_number}, column {error}; fix the row"
             raise ValueError(f"{source}, {fault}") from None
     row_count, checksum = len(documents), fingerprint(map(digest, documents))
+    message = f"{source}: {row_count} rows, fingerprint {checksum}"
+    is_fresh = not {"level", "twin"}.isdisjoint(dataset.column_names)  # from a seed
     files = [FILES[file] for file in FILES if is_semantic == ("semantic" in file)]
-    log_message = f"{source}: {row_count} rows, fingerprint {checksum}"
-    if is_fresh or {(row_count, checksum), (row_count, None)} & {*files}:
-        _log(logging.INFO, log_message)
+    if is_fresh or (row_count, checksum) in files or (row_count, None) in files:
+        _log(logging.INFO, message)
     else:
-        file_texts = (f"{n} rows" + f", fingerprint {x}" * bool(x) for n, x in files)
-        log_message = f"{log_message}; the benchmark has {' or '.join(file_texts)}"
-        _log(logging.WARNING, f"{log_message}: scores may not be comparable")
+        file_texts = [
+            f"{count} rows, fingerprint {known}" if known else f"{count} rows"
+            for count, known in files
+        ]
+        message += f"; the benchmark has {' or '.join(file_texts)}"
+        _log(logging.WARNING, f"{message}: scores may not be comparable")
     return type(dataset).from_list(documents)
 
 
 def _prepare(document: dict, is_semantic: bool, is_separate: bool) -> None:
     """Put the question into a prompt that lacks it; take that of separate tasks apart."""
     for column in SEMANTIC_COLUMNS if is_semantic else COLUMNS:
-        if not isinstance(cell := document.get(column), str) or not cell.strip():
+        cell = document.get(column)
+        if not isinstance(cell, str) or not cell.strip():
             raise ValueError(f"'{column}': {cell!r:.80} is missing, empty or not text")
     column, question = "prompt" if is_semantic else "question", document["question"]
     if question.strip() not in document[column]:
@@ -546,31 +779,40 @@ def gold_response(doc: dict) -> str:
 
 def digest(doc: dict) -> bytes:
     """Return a digest of what prompt and scores of a document depend on."""
-    digested_cells = [doc.get("prompt"), doc["question"], doc["label"]]
+    prompt, question = doc.get("prompt"), doc["question"]
+    digested_cells = [prompt, question, doc["label"]]
+    # The parts of a separate task follow from the prompt; others are digested as well.
+    parts = doc.get("question_wo_instruct"), doc.get("instruction")
+    if parts != (None, None) and parts != split_instruction(
+        prompt or question, question
+    ):
+        digested_cells += parts
     return hashlib.sha256(json.dumps(digested_cells).encode()).digest()
 
 
 def cluster(doc: dict) -> str:
     """Return what documents share: a question, of arithmetic its template."""
     question = doc.get("question") or digest(doc).hex()
-    if "prompt" in doc:
+    if doc.get("prompt") is not None:
         return question
-    return " ".join(word for word in question.split() if not _FILLED_IN.search(word))
+    words = question.split()
+    return " ".join(word for word in words if not FILLED_IN.regex.search(word))
 
 
-def fingerprint(digests: Iterable[bytes]) -> str:
-    """Return one digest of the digests of documents, whatever their order."""
-    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
+fingerprint = answer.fingerprint
 
 
 def split_instruction(prompt: str, question: str) -> tuple[str, str]:
-    """Return a prompt without its format instruction, and the instruction or ""."""
-    # It goes from the first sentence with JSON, or the H:M:S that the JSON is to hold, to
-    # the end of the last paragraph about the format, or to where `question` begins.
-    if not (match := _INSTRUCTION.match(prompt)):
+    """Return a prompt without its format instruction, and the instruction or "".
+
+    The instruction ends where the question begins, if that is in it.
+    """
+    match = INSTRUCTION.regex.match(prompt)
+    if not match:
         return prompt, ""
-    instruction = match[1].partition(question.strip())[0]
-    cut_start, cut_end = match.start(1), match.start(1) + len(instruction)
+    instruction = match["instruction"].partition(question.strip())[0]
+    cut_start = match.start("instruction")
+    cut_end = cut_start + len(instruction)
     prompt_left = f"{prompt[:cut_start].strip()}\n\n{prompt[cut_end:].strip()}".strip()
     return prompt_left, instruction.strip()
 
