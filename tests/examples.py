@@ -13,9 +13,13 @@ from pathlib import Path
 
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
+from utils.core.families import all_tasks, is_generated, scorer
 
 
-SOURCES = [f"--source={x}={EXAMPLES / 'data'}" for x in ("tcp", "tot", "timebench")]
+OF_ROWS = sorted(
+    {scorer(task).family for task in all_tasks() if not is_generated(task)}
+)
+SOURCES = [f"--source={family}={EXAMPLES / 'data'}" for family in OF_ROWS]
 HOW = """\
 It belongs to a checkout: its tasks include the files in `../lm_eval_tasks`. After a change
 of `data/`, of `utils/packs/` or of the tasks' names, `python -m tests.examples` makes all
