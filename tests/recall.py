@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from utils.core.files import read_jsonl
+from utils.integrity.recall import sign_test
 from utils.packs.twins import Draw, draw_twins
 from utils.stats import CONFIDENCE
-from utils.verdicts.recall import sign_test
 
 
 TASKS = {

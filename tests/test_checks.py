@@ -11,9 +11,9 @@ import pytest
 from tests.conftest import EXAMPLES, PACK
 from utils.core.documents import documents
 from utils.core.families import prompt, scorer
-from utils.verdicts import checks
+from utils.integrity import run_checks as checks
+from utils.integrity.run_checks import Check, frame_of, render_messages, text_of
 from utils.verdicts.answers import Answer
-from utils.verdicts.checks import Check, frame_of, render_messages, text_of
 from utils.verdicts.judge_answer import encode_value
 
 

@@ -17,9 +17,9 @@ from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer, transformations
+from utils.integrity.recall import least_share, originals, sign_test
 from utils.stats import CONFIDENCE, POWER
 from utils.verdicts.judge_answer import encode_value
-from utils.verdicts.recall import least_share, originals, sign_test
 
 
 DATES = "twin_timebench_date_arithmetic"

@@ -20,8 +20,8 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.files import read_jsonl
 from utils.verdicts import judge_file, tables
+from utils.verdicts.answer_files import find_answer_files
 from utils.verdicts.judge_file import Judging
-from utils.verdicts.runs import find_sources
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -470,7 +470,7 @@ def test_a_folder_that_cannot_be_read_leaves_the_others(outputs, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", refuse)
     for argument in (outputs, outputs / "b"):
-        sources, failures = find_sources([str(argument), str(outputs / "a")])
+        sources, failures = find_answer_files([str(argument), str(outputs / "a")])
         assert {source.place for source in sources} == {outputs / "a"}
         assert failures == [(outputs / "b", "", "Permission denied")]
 
@@ -531,7 +531,7 @@ def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
     (path.parent / NAME.format("gsm8k", 1)).touch()
     (path.parent / NAME.format("tcp_short", 1)).symlink_to(path)
     (tmp_path / "b").symlink_to(path.parent)
-    sources, failures = find_sources([str(tmp_path)])
+    sources, failures = find_answer_files([str(tmp_path)])
     assert [source.path for source in sources] == [path]
     reasons = [failure.reason for failure in failures]
     assert reasons == ["is a link; copy there what it leads to"] * 2

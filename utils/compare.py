@@ -33,11 +33,12 @@ from . import stats
 from .core.cli import say, tool_parser
 from .core.errors import ToolError
 from .core.families import Group, benchmarks, scorer, title_of
-from .core.tables import FORMATS, escaped, natural, p_text, percent, points, render
+from .core.text_tables import FORMATS, escaped, natural, p_text, percent, points, render
+from .integrity.recall import recall, recall_sentence
 from .score.health import faults
 from .score.rows import RULES, headline_scores
-from .verdicts.recall import recall, recall_sentence
-from .verdicts.runs import Model, answer_options, read_models
+from .verdicts.options import answer_options
+from .verdicts.runs import Model, read_models
 from .verdicts.tally import Document, Tally, rows_remark
 
 

@@ -46,7 +46,7 @@ def score_batch(batch: Batch) -> Batch:
 
 def _row(task: object, doc: object, response: object) -> dict:
     """Return the added cells of a row; of a list of answers, lists."""
-    response = _plain(response)
+    response = _from_arrow(response)
     if not isinstance(response, list):
         return _scored(task, doc, response)
     answer_rows = [_scored(task, doc, answer) for answer in response]
@@ -57,7 +57,7 @@ def _scored(task: object, doc: object, response: object) -> dict:
     """Return the added cells of one answer: `error` alone where it cannot be scored."""
     added_cells = dict.fromkeys(_COLUMNS)
     try:
-        verdict = explain(task, _plain(doc), response)
+        verdict = explain(task, _from_arrow(doc), response)
     except FamilyError:
         raise
     except ToolError as error:
@@ -75,15 +75,17 @@ def _text(text: str | None) -> str | None:
     return text and text.encode("utf-8", "backslashreplace").decode()
 
 
-def _plain(value: object) -> object:
+def _from_arrow(value: object) -> object:
     """Turn what Arrow or NumPy made of a value of JSON back into it, without its nulls."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, datetime):  # as Arrow reads texts that are dates
         is_date = value.time() == time()
         return value.date().isoformat() if is_date else value.isoformat(" ", "minutes")
     if isinstance(value, dict):
-        return {key: _plain(cell) for key, cell in value.items() if cell is not None}
-    return [_plain(cell) for cell in value] if isinstance(value, list) else value
+        return {
+            key: _from_arrow(cell) for key, cell in value.items() if cell is not None
+        }
+    return [_from_arrow(cell) for cell in value] if isinstance(value, list) else value
 
 
 def _library(value: object) -> str:

@@ -118,7 +118,7 @@ _OPTION = re.compile(r"([A-D])\.\s+(\S.*)", re.DOTALL)
 _LETTERS = re.compile(r"[A-D](?:[\s,&]*[A-D])*\.?")
 
 
-def _plain(reference: object) -> dict:
+def _whole_reference(reference: object) -> dict:
     """Return a reference, a tuple as a list, in both columns that may hold one."""
     listed_reference = list(reference) if isinstance(reference, tuple) else reference
     return {"answer": listed_reference, "label": listed_reference}
@@ -158,16 +158,18 @@ _F1 = {"exact_match": int, "f1": float, "score_flexible": float}
 _QA = _F1 | {"exact_match": float}
 _TCP = {
     "tcp_short": _Card("tcp_short", _short, dict.fromkeys(_ACCURACY, int)),
-    "tcp_long": _Card("tcp_long", _plain, dict.fromkeys(_ACCURACY, int)),
+    "tcp_long": _Card("tcp_long", _whole_reference, dict.fromkeys(_ACCURACY, int)),
 }
 _SUBSETS = _TCP | {
-    "arithmetic": _Card("tot_arithmetic", _plain, dict.fromkeys(_ACCURACY, bool)),
-    "semantic": _Card("tot_semantic", _plain, dict.fromkeys(_ACCURACY, bool)),
+    "arithmetic": _Card(
+        "tot_arithmetic", _whole_reference, dict.fromkeys(_ACCURACY, bool)
+    ),
+    "semantic": _Card("tot_semantic", _whole_reference, dict.fromkeys(_ACCURACY, bool)),
 }
 _TASKS = {
-    "TempReason": _Card("timebench_tempreason_l2", _plain, _QA),
-    "TimeQA": _Card("timebench_timeqa_explicit", _plain, _QA),
-    "MenatQA": _Card("timebench_menatqa_scope", _plain, _QA),
-    "Date Arithmetic": _Card("timebench_date_arithmetic", _plain, _EXACT),
+    "TempReason": _Card("timebench_tempreason_l2", _whole_reference, _QA),
+    "TimeQA": _Card("timebench_timeqa_explicit", _whole_reference, _QA),
+    "MenatQA": _Card("timebench_menatqa_scope", _whole_reference, _QA),
+    "Date Arithmetic": _Card("timebench_date_arithmetic", _whole_reference, _EXACT),
     "TimeDial": _Card("timebench_timedial", _options, _F1),
 }

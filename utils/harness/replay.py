@@ -36,8 +36,8 @@ from ..core.cli import output_path, say, tool_parser
 from ..core.errors import DocumentError, ToolError
 from ..core.families import bare, leaf_tasks, reading, scorer
 from ..core.files import check_writable, written_whole
+from ..verdicts.answer_files import find_answer_files
 from ..verdicts.answers import Answer, document_text, read_answers, read_results, sha256
-from ..verdicts.runs import find_sources
 from .export import PromptTaker, add_options, evaluate, task_names
 
 
@@ -124,7 +124,7 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
     """Return the name of the model and the answers in the files; ToolError for others."""
     leaf_names = [leaf for name in options.tasks or [] for leaf in leaf_tasks(name)]
     only_task = leaf_names[0] if len(leaf_names) == 1 else None
-    sources, failures = find_sources(options.responses, only_task)
+    sources, failures = find_answer_files(options.responses, only_task)
     for failure in failures:
         raise ToolError(failure.message)
     answers, model_names = [], set()

@@ -27,16 +27,18 @@ from functools import partial
 from itertools import chain, product
 from pathlib import Path
 
-from ..core import tables
+from ..core import text_tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.files import check_output, written_whole
+from ..integrity.run_checks import Check
 from ..score.rows import RULES
-from ..verdicts.checks import Check
-from ..verdicts.runs import Model, answer_options, read_models
-from ..verdicts.tables import Failure, Table
+from ..verdicts.answer_files import Failure
+from ..verdicts.options import answer_options
+from ..verdicts.runs import Model, read_models
+from ..verdicts.tables import Table
 from . import page
 from .board import Entrant
-from .data import board_data, rows
+from .data import board_data, board_rows
 
 
 # Option -> how the file begins that the tool writes there.
@@ -113,7 +115,7 @@ def _write(data: dict, options: Namespace) -> None:
     content_by_path = page.files(data, options) if options.html else {}
     for table_format in ("csv", "json"):
         if table_path := getattr(options, table_format):
-            table_text = tables.render([*rows(data["models"])], table_format)
+            table_text = text_tables.render([*board_rows(data["models"])], table_format)
             content_by_path[table_path] = table_text.encode("utf-8", "backslashreplace")
     beginnings = {
         getattr(options, option): _BEGINNINGS[option] for option in _BEGINNINGS
@@ -133,7 +135,7 @@ def _write(data: dict, options: Namespace) -> None:
                 terminal_row[score_rule] = row[score_rule]
                 terminal_row[f"{score_rule} rank"] = row[f"{score_rule}_rank"] or "–"
             terminal_rows.append(terminal_row)
-    terminal_table = tables.render(terminal_rows, "markdown", tables.percent)
+    terminal_table = text_tables.render(terminal_rows, "markdown", text_tables.percent)
     sys.stdout.write(f"{terminal_table}\n")
     for path in filter(None, (options.html, options.csv, options.json)):
         say(f"{path.absolute()} is written")

@@ -12,8 +12,8 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ..core.families import Group, scorer, title_of
+from ..integrity.run_checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.answers import sha256
-from ..verdicts.checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.runs import Model
 from ..verdicts.tally import Document
 

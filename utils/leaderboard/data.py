@@ -21,19 +21,19 @@ from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import Group, configuration, scorer, title_of
+from ..integrity.recall import recall, recall_sentence
+from ..integrity.run_checks import FALSE, SEVERITY, pack_rows
 from ..score.cite import citations
 from ..score.health import silent_ends
 from ..score.rows import (
     RULES,
     estimate_headline,
     headline_scores,
-    rows as score_rows,
+    rows_of_run,
 )
+from ..verdicts.answer_files import Failure
 from ..verdicts.answers import sha256
-from ..verdicts.checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.judge_answer import INVALID
-from ..verdicts.recall import recall, recall_sentence
-from ..verdicts.tables import Failure
 from .board import Entrant, add_remarks, standing
 
 
@@ -83,7 +83,7 @@ def board_data(
     }
 
 
-def rows(entrants: list[Entrant]) -> Iterator[dict]:
+def board_rows(entrants: list[Entrant]) -> Iterator[dict]:
     """Yield the figures of models as rows, for CSV and JSON."""
     for entrant in entrants:
         model_cells = {"model": entrant.name, "status": entrant.status}
@@ -137,7 +137,7 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
 
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     """Add the rows of `score`, after those of the mean and of benchmarks."""
-    model_rows, figures = score_rows(entrant.name, entrant.model.tasks), {}
+    model_rows, figures = rows_of_run(entrant.name, entrant.model.tasks), {}
     entrant.cite = [*citations(entrant.model, model_rows)]
     row_by_key = {
         "|".join(filter(None, (row["task"], row["by"], row["value"]))): row

@@ -29,9 +29,10 @@ from ..core.errors import ToolError
 from ..core.families import prompt, scorer
 from ..core.files import check_output, read_lines
 from ..core.processes import Ended, run_apart
-from ..core.tables import natural, percent, points
-from ..verdicts.answers import Answer, Source, answers_in, sha256
-from ..verdicts.checks import SEVERITY, messages_of
+from ..core.text_tables import natural, percent, points
+from ..integrity.run_checks import SEVERITY, messages_of
+from ..verdicts.answer_files import AnswerFile
+from ..verdicts.answers import Answer, answers_in, sha256
 from ..verdicts.judge_answer import shorten
 from ..verdicts.runs import Model
 from ..verdicts.tally import Document
@@ -142,7 +143,7 @@ def _middle(name: str, longest: int = 28) -> str:
 # earlier answer, from which its prompt would be taken.
 ShownAnswer = tuple[dict, dict, dict | None]
 Reading = tuple[
-    Source, list[ShownAnswer]
+    AnswerFile, list[ShownAnswer]
 ]  # a file of answers, and those that are shown
 
 
@@ -156,7 +157,7 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
         answer_limit = byte_limit = math.inf
     ranked_keys = dict.fromkeys(choose_keys(models, answer_limit))
     entry_by_key: dict[Key, dict] = {}  # in the order of models and their files
-    shown_answers_by_source: dict[Source, list[ShownAnswer]] = defaultdict(list)
+    shown_answers_by_source: dict[AnswerFile, list[ShownAnswer]] = defaultdict(list)
     for model_number, model in enumerate(models):
         for key, document in model.documents():
             if key in ranked_keys:

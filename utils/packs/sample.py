@@ -45,7 +45,7 @@ from ..core.families import (
     title_of,
 )
 from ..core.files import check_output, written_whole
-from ..core.tables import render
+from ..core.text_tables import render
 
 
 SEED_KEY = "sample_seed"  # of a run's metadata: the seed of its rows

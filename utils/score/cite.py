@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lm_eval_tasks import VERSION
 
 from ..core.families import FOLDER, benchmarks, scorer, title_of
-from ..core.tables import percent
+from ..core.text_tables import percent
 from ..verdicts.answers import sha256
 from ..verdicts.runs import Model
 from ..verdicts.tally import rows_remark

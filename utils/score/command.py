@@ -41,13 +41,14 @@ from ..core.contract import ERROR, RIGHT, SHARE, Metric
 from ..core.errors import ToolError
 from ..core.families import benchmarks, breakdown_names, scorer
 from ..core.files import check_output
-from ..core.tables import FORMATS, escaped, percent, points, render
+from ..core.text_tables import FORMATS, escaped, percent, points, render
 from ..verdicts.judge_answer import shorten, value_text
-from ..verdicts.runs import Model, answer_options, read_models
+from ..verdicts.options import answer_options
+from ..verdicts.runs import Model, read_models
 from ..verdicts.tally import Tally
 from .cite import bibliography, citations
 from .health import faults, silent_ends
-from .rows import RULES, rows, with_interval
+from .rows import RULES, rows_of_run, with_interval
 
 
 _PARAGRAPH = textwrap.TextWrapper(100, break_on_hyphens=False)
@@ -60,7 +61,7 @@ published score of the best answer that is the same for every document; cut off:
 end too early. More: utils/README.md, "How to read the figures"
 """
 
-Run = tuple[Model, list[dict]]  # with the figures that `rows` returns
+Run = tuple[Model, list[dict]]  # with the figures that `rows_of_run` returns
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -79,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
     for message in messages:
         say(message)
     runs: list[Run] = [
-        (model, rows(model.name, model.tasks, model.filter, options.k))
+        (model, rows_of_run(model.name, model.tasks, model.filter, options.k))
         for model in models
         if model.tasks
     ]

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 
 from ..core.families import scorer
-from ..core.tables import escaped, percent
+from ..core.text_tables import escaped, percent
 from ..verdicts.runs import Model
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from ..core.contract import SHARE, Metric
 from ..core.errors import ToolError
 from ..core.families import Group, benchmarks, scorer
-from ..core.tables import natural, percent
+from ..core.text_tables import natural, percent
 from ..stats import (
     Estimate,
     estimate_difference,
@@ -31,7 +31,7 @@ _COUNTS = ("changed", *INVALID, "cut_off_unknown")
 _ENDS = ("", "_low", "_high")  # of the columns of a figure and of its interval
 
 
-def rows(
+def rows_of_run(
     run: str,
     tallies: dict[str, Tally],
     filter_name: str | None = None,

@@ -31,10 +31,6 @@ from ..core.files import Line, parse, read_lines
 from ..packs.sample import SEED_KEY
 
 
-SAMPLES_NAME = re.compile(
-    r"samples_(?:.*::)?(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(\.\d+)?)"
-    r"\.jsonl(\.gz)?"
-)
 LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a number
 # Keys of results that have to be of a type, where they are there.
 _OBJECTS = ("versions", "configs", "n-shot", "results", "config")
@@ -44,18 +40,6 @@ _HASH_LENGTH = 16  # characters of a document's hash in a custom_id
 _CUSTOM_ID = re.compile(
     rf"(?P<task>[^:]+):(?P<doc_id>[0-9]{{1,9}}):(?P<hash>[0-9a-f]{{{_HASH_LENGTH}}})"
 )
-
-
-class Source(NamedTuple):
-    """A file of answers."""
-
-    path: Path
-    place: Path  # the folder of a run, or the file: one place holds one model
-    task: str | None  # of lines that do not name theirs
-    label: str  # the NAME of NAME=PATH, or ""
-    default_name: str  # of a model that neither an argument nor its files name
-    time: str | None = None  # when samples were logged, as their name says
-    results_path: Path | None = None  # what the harness wrote beside them, if any
 
 
 class Answer(NamedTuple):
@@ -212,7 +196,7 @@ def _batch_output(record: dict, _: str) -> dict:
     return {"fault": f"has no answer but {error_text:.200}; send the request again"}
 
 
-def _plain(record: dict, task: str) -> dict:
+def _response_line(record: dict, task: str) -> dict:
     """Return the fields of a line that has a response, and a document or its id."""
     if "resps" in record:
         fix = "keep one; number several texts by 'sample', each in its line"
@@ -229,7 +213,11 @@ def _plain(record: dict, task: str) -> dict:
 
 
 # The field by which a kind of line is known -> its reader.
-_READERS = {"filtered_resps": _sample, "custom_id": _batch_output, "response": _plain}
+_READERS = {
+    "filtered_resps": _sample,
+    "custom_id": _batch_output,
+    "response": _response_line,
+}
 
 
 def _cells(record: dict, **types: type | UnionType) -> dict:

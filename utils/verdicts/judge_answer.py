@@ -143,7 +143,7 @@ def encode_value(value: object) -> str | None:
     """Return a value that a rule read as JSON; None where it read none."""
     if value is None:
         return None
-    json_options = {"ensure_ascii": False, "sort_keys": True, "default": _plain}
+    json_options = {"ensure_ascii": False, "sort_keys": True, "default": _json_default}
     try:
         value_json = json.dumps(value, allow_nan=False, **json_options)
     except (TypeError, ValueError):  # JSON has no infinity, and texts alone for keys
@@ -151,7 +151,7 @@ def encode_value(value: object) -> str | None:
     return shorten(value_json, _LONGEST)
 
 
-def _plain(value: object) -> str | list[str]:
+def _json_default(value: object) -> str | list[str]:
     """Return a value that JSON does not have as one that it has."""
     if isinstance(value, set | frozenset):
         return sorted(map(str, value))

@@ -17,7 +17,8 @@ from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
 from ..core.families import scorer
 from ..core.files import Line, read_lines, sha256_of
 from ..core.processes import Ended, allow_seconds, run_apart
-from .answers import Answer, Source, answers_in, claims_of, read_results, typed_claim
+from .answer_files import AnswerFile
+from .answers import Answer, answers_in, claims_of, read_results, typed_claim
 from .constants import References
 from .judge_answer import judge_answer, look_up_document
 from .tally import Tally
@@ -63,7 +64,7 @@ def _fault(ended: Ended, options: Namespace) -> dict[str, str]:
     return {"failure": fault}
 
 
-def digests_of(source: Source) -> list[str | None]:
+def digests_of(source: AnswerFile) -> list[str | None]:
     """Return the SHA-256 of a source's file and of its results, if it has some."""
     paths = (source.path, source.results_path)
     return [path and sha256_of(path) for path in paths]
@@ -73,7 +74,7 @@ def digests_of(source: Source) -> list[str | None]:
 class Judging:
     """The judging of a file of answers, line by line, in a process of its own."""
 
-    source: Source
+    source: AnswerFile
     folder: Path  # for the rows of its table
     options: Namespace  # LIMITS, `include_path` and `leave_out`
     check: type | None  # what else is checked, such as `checks.Check`

@@ -12,7 +12,7 @@ from .tally import Document
 
 
 # What a rule read in an answer, None for nothing, and what that scores.
-Reading = tuple[Hashable, float]
+ScoredValue = tuple[Hashable, float]
 
 
 def together(documents: list[Document], k: int) -> dict[str, list[float]]:
@@ -25,7 +25,7 @@ def together(documents: list[Document], k: int) -> dict[str, list[float]]:
     return scores
 
 
-def read_answer(row: dict, place: int) -> Reading:
+def read_answer(row: dict, place: int) -> ScoredValue:
     """Return what a rule reads in an answer: the published one (0), the flexible one (1).
 
     The published rule compares texts; the flexible one values, without case, and without
@@ -37,7 +37,7 @@ def read_answer(row: dict, place: int) -> Reading:
     return answer_value, row["scores"][scorer(row["task"]).headline[place]]
 
 
-def pass_at(k: int, answers: list[Reading]) -> float:
+def pass_at(k: int, answers: list[ScoredValue]) -> float:
     """Return the expected best score of k answers that are drawn from these.
 
     Of answers that are right or wrong it is the unbiased 1 - C(n - c, k) / C(n, k) for c
@@ -48,7 +48,7 @@ def pass_at(k: int, answers: list[Reading]) -> float:
     return math.fsum(weighted) / math.comb(len(ascending), k)
 
 
-def majority(answers: Iterable[Reading]) -> float:
+def majority(answers: Iterable[ScoredValue]) -> float:
     """Return the score of the value that most answers have; of tied ones, the mean.
 
     Answers in which nothing was read have no vote; where no answer has one, it is 0.

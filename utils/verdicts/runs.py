@@ -6,170 +6,19 @@ filters is a model for each. No file is opened here: `judge_file` reads what a s
 
 from __future__ import annotations
 
-import fnmatch
-import os
-import stat
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
-from ..core.cli import include_path_option, output_path, whole_number
-from ..core.errors import fault_of
-from ..core.families import all_tasks
-from ..core.files import SUFFIXES
-from ..packs import disputed
 from ..packs.sample import recognise
-from .answers import LONGEST, SAMPLES_NAME, Source
-from .judge_file import LIMITS, MOST_FAULTS
-from .tables import Failure, Table, make_tables
+from .answer_files import AnswerFile, Failure, find_answer_files
+from .answers import LONGEST
+from .judge_file import MOST_FAULTS
+from .tables import Table, make_tables
 from .tally import Document, Tally
-
-
-# As LIMITS, of an argument.
-_RUN_LIMITS = {"most_runs": (100, "runs that one argument stands for")}
-
-
-def answer_options(parser: ArgumentParser) -> None:
-    """Add the options of the tools that read answers."""
-    add, positive_number = parser.add_argument, partial(whole_number, least=1)
-    add("--task", help="the task of lines that do not name theirs")
-    include_path_option(parser)
-    disputed_help = f"a list of disputed rows to leave out: {', '.join(disputed.LISTS)}"
-    add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=disputed_help)
-    cache_help = "where tables of verdicts are kept; default: beside your other caches"
-    add("--cache", metavar="DIR", type=output_path, help=cache_help)
-    number_args = {"metavar": "N", "type": positive_number}
-    workers_help = "files that are judged at a time; default: %(default)s"
-    add("--workers", **number_args, default=1, help=workers_help)
-    group = parser.add_argument_group("limits: what exceeds one is left out")
-    for option, (default, meaning) in (LIMITS | _RUN_LIMITS).items():
-        number_args |= {"default": default, "help": f"{meaning}; default: %(default)s"}
-        group.add_argument(f"--{option}", **number_args)
-
-
-def find_sources(
-    arguments: list[str], task: str | None = None, most_runs: int | None = None
-) -> tuple[list[Source], list[Failure]]:
-    """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
-
-    A folder stands for the samples of the pack's tasks in it and below it, or else for the
-    files of answers in it. An argument without either, and what it has beyond `most_runs`
-    runs, is a failure of that argument alone.
-    """
-    sources: dict[tuple[str, str], Source] = {}
-    failures = []
-    for argument in arguments:
-        label, path_text = _split_argument(argument)
-        if not path_text:
-            fault = "names no file or folder; give PATH"
-            failures.append(Failure(Path(argument), label, fault))
-            continue
-        # A link stands for what it leads to.
-        is_link = os.path.islink(path_text)
-        target = Path(os.path.realpath(path_text) if is_link else path_text)
-        answer_files, faults = _files_of(target)
-        runs: dict[Path, list[Source]] = defaultdict(list)
-        for path in answer_files:
-            source = _source_of(path, target, label, task)
-            if source.results_path and (fault := _fault_of_kind(source.results_path)):
-                faults[source.results_path] = fault
-            else:
-                runs[source.place].append(source)
-        places = [*runs]
-        if most_runs and len(places) > most_runs:
-            fault = f"has {len(places):,} runs: those after the first {most_runs:,}"
-            faults[target] = f"{fault} are not read; raise --most_runs"
-        for place in places[:most_runs]:
-            for source in runs[place]:
-                real_path = os.path.realpath(source.path)
-                sources.setdefault((label, real_path), source)
-        failures += [Failure(path, label, fault) for path, fault in faults.items()]
-    return [*sources.values()], failures
-
-
-def _split_argument(argument: str) -> tuple[str, str]:
-    """Return the NAME of a `PATH` or `NAME=PATH` argument, "" for none, and the path.
-
-    What is there under the whole argument is the path, even a link to nothing: no file name
-    can give another's answers a name.
-    """
-    before_first, _, after_first = argument.partition("=")
-    before_last, _, after_last = argument.rpartition("=")
-    splits = [("", argument), (before_first, after_first), (before_last, after_last)]
-    existing = (split for split in splits if split[1] and os.path.lexists(split[1]))
-    return next(existing, splits[-1])
-
-
-def _source_of(path: Path, target: Path, label: str, task: str | None) -> Source:
-    """Return the source that a file of an argument is, with its results if it has some."""
-    name_match = SAMPLES_NAME.fullmatch(path.name)
-    run_place = path.parent if name_match else target
-    place_name = os.path.basename(os.path.abspath(run_place))
-    default_name = place_name.removesuffix(".gz").removesuffix(".jsonl")
-    source = Source(path, run_place, task, label, default_name)
-    if name_match:
-        source = source._replace(time=name_match["time"])
-        results_path = run_place / f"results_{source.time}.json"
-        if os.path.lexists(results_path):
-            source = source._replace(results_path=results_path)
-        if task is None or name_match["task"] in all_tasks():
-            source = source._replace(task=name_match["task"])
-    return source
-
-
-def _files_of(target: Path) -> tuple[list[Path], dict[Path, str]]:
-    """Return the files of answers that a path stands for, and what is no run in it."""
-    if not os.path.isdir(target):
-        return [target], {}
-    sample_files, answer_files, faults = [], [], {}
-
-    def note_fault(error: OSError) -> None:
-        faults[Path(error.filename)] = fault_of(error)
-
-    # Links are not followed.
-    for parent, folder_names, file_names in os.walk(target, onerror=note_fault):
-        folder_names.sort()
-        entry_names = sorted([*file_names, *folder_names])
-        matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
-        parent_sample_paths = [
-            Path(parent, match[0]) for match in matches if match["task"] in all_tasks()
-        ]
-        links = filter(os.path.islink, (Path(parent, name) for name in folder_names))
-        for path in (*parent_sample_paths, *links):
-            if fault := _fault_of_kind(path):
-                faults[path] = fault
-            else:
-                sample_files.append(path)
-        if not matches and fnmatch.filter(file_names, "results_*.json"):
-            faults[Path(parent)] = "has results without samples; run with --log_samples"
-        if Path(parent) == target:
-            answer_files = [
-                target / name
-                for name in sorted(file_names)
-                if name.endswith(SUFFIXES) and not name.startswith(".")
-                if os.path.isfile(target / name) and not SAMPLES_NAME.fullmatch(name)
-            ]
-    if not (sample_files or answer_files or faults):
-        fix = "run with --log_samples, or name files"
-        faults[target] = f"has no samples of the pack's tasks; {fix}"
-    return sample_files or answer_files, faults
-
-
-def _fault_of_kind(path: Path) -> str | None:
-    """Return why a path of a submission is not read; None for a file."""
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError as error:
-        return fault_of(error)
-    if stat.S_ISLNK(mode):
-        return "is a link; copy there what it leads to"
-    if stat.S_ISDIR(mode):
-        return "is a folder"
-    return None if stat.S_ISREG(mode) else "is a pipe or a device, not a file"
 
 
 @dataclass(eq=False)
@@ -186,7 +35,7 @@ class Model:
     refused: Counter[str] = field(default_factory=Counter)  # lines, by task
 
     @property
-    def source(self) -> Source:
+    def source(self) -> AnswerFile:
         """The file of its first answers."""
         return self.tables[0].source
 
@@ -249,7 +98,7 @@ def read_models(
     `options` are those of `answer_options`. `check` is what a board has checked of the
     answers; `output` is a folder for the tables. Where `has_rows`, documents keep their rows.
     """
-    sources, failures = find_sources(arguments, options.task, options.most_runs)
+    sources, failures = find_answer_files(arguments, options.task, options.most_runs)
     tables_by_run: dict[str | Path, list[Table]] = defaultdict(list)
     for table in make_tables(sources, options, check, output):
         source = table.source

@@ -34,7 +34,8 @@ from ..core.files import (
     sha256_of,
 )
 from ..core.processes import Ended, run_apart
-from .answers import SAMPLES_NAME, Source, sha256
+from .answer_files import SAMPLES_NAME, AnswerFile
+from .answers import sha256
 from .judge_file import (
     DOCUMENTS_NAME,
     LIMITS,
@@ -53,25 +54,12 @@ _TOOLS = Path(__file__).parents[1]
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
 
 
-class Failure(NamedTuple):
-    """A file or a folder that cannot be read, and why."""
-
-    path: Path
-    label: str  # what it calls itself, where it says so
-    reason: str
-
-    @property
-    def message(self) -> str:
-        """What a user is told of it."""
-        return f"{self.path}: {self.reason}"
-
-
 class Table(NamedTuple):
     """The verdicts on a file of answers."""
 
     folder: Path
     head: dict  # what run.json says; of a file that cannot be judged, `failure` alone
-    source: Source
+    source: AnswerFile
 
     def rows(self, task: str) -> Iterator[dict]:
         """Yield the rows of a task, in the order of the source."""
@@ -98,7 +86,7 @@ class Table(NamedTuple):
                 raise ToolError(f"{table_line.place}: is damaged; {fix}") from None
 
 
-def read_table(folder: Path, source: Source, key: str) -> Table | None:
+def read_table(folder: Path, source: AnswerFile, key: str) -> Table | None:
     """Return the table in a folder; None unless it has a key and is as it was written."""
     head = _read_head(folder)
     if not head or head.get("key") != key or head.get("digest") != _digest(head):
@@ -145,19 +133,22 @@ def _digest(head: dict) -> str:
 
 
 def make_tables(
-    sources: list[Source], options: Namespace, check: type | None, output: Path | None
+    sources: list[AnswerFile],
+    options: Namespace,
+    check: type | None,
+    output: Path | None,
 ) -> list[Table]:
     """Return the tables of files, in their order: those that are kept, and new ones.
 
-    `options` are those of `runs.answer_options`. A table is kept in the cache under the
+    `options` are those of `options.answer_options`. A table is kept in the cache under the
     key of what it depends on, or in `output` under the name of its file. ToolError for a
     place in `output` that is something else's.
     """
     caches_folder = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     top_folder = output or options.cache or Path(caches_folder, "temporal-eval")
-    tables: dict[Source, Table] = {}
-    source_by_place: dict[Path, Source] = {}
-    missing: dict[Source, tuple[str, Path]] = {}  # keys and places of their tables
+    tables: dict[AnswerFile, Table] = {}
+    source_by_place: dict[Path, AnswerFile] = {}
+    missing: dict[AnswerFile, tuple[str, Path]] = {}  # keys and places of their tables
     digests, faults = _hash_sources(sources, options)
     for source in sources:
         if source in faults:
@@ -180,8 +171,8 @@ def make_tables(
 
 
 def _hash_sources(
-    sources: list[Source], options: Namespace
-) -> tuple[dict[Source, list], dict[Source, str]]:
+    sources: list[AnswerFile], options: Namespace
+) -> tuple[dict[AnswerFile, list], dict[AnswerFile, str]]:
     """Return the digests of sources, and why others have none; sizes are looked at first."""
     faults = {
         source: fault
@@ -189,7 +180,7 @@ def _hash_sources(
         if (fault := _fault_of_size(source, options))
     }
     bounded_sources = [source for source in sources if source not in faults]
-    digests: dict[Source, list] = {}
+    digests: dict[AnswerFile, list] = {}
     for _, reply in run_apart(_hash_apart, [bounded_sources], 1, options.most_memory):
         if isinstance(reply, Ended):
             raise ToolError(f"the files cannot be read: {reply}")
@@ -201,7 +192,7 @@ def _hash_sources(
     return digests, faults
 
 
-def _fault_of_size(source: Source, options: Namespace) -> str | None:
+def _fault_of_size(source: AnswerFile, options: Namespace) -> str | None:
     """Return why a source is not opened: a file is no file, is missing, or too large."""
     limits = [(source.path, "most_unpacked")]
     if source.results_path:
@@ -220,7 +211,7 @@ def _fault_of_size(source: Source, options: Namespace) -> str | None:
     return None
 
 
-def _hash_apart(sources: list[Source]) -> dict[str, tuple[list, list]]:
+def _hash_apart(sources: list[AnswerFile]) -> dict[str, tuple[list, list]]:
     """Return the digests of each source, and why one has none, in a process with limits."""
     digests, faults = [], []
     for source in sources:
@@ -233,7 +224,9 @@ def _hash_apart(sources: list[Source]) -> dict[str, tuple[list, list]]:
     return {"hashed": (digests, faults)}
 
 
-def _key(source: Source, digests: list, options: Namespace, check: type | None) -> str:
+def _key(
+    source: AnswerFile, digests: list, options: Namespace, check: type | None
+) -> str:
     """Return a digest of all that a file's table depends on."""
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
@@ -283,7 +276,7 @@ def _walk(folder: Path) -> list[Path]:
     return sorted(paths)
 
 
-def _check_place(place: Path, source: Source, key: str, owner: Source) -> None:
+def _check_place(place: Path, source: AnswerFile, key: str, owner: AnswerFile) -> None:
     """Raise ToolError where the place for a table is something else's."""
     head = _read_head(place)
     old_path = head and head.get("source")
@@ -320,8 +313,8 @@ def _no_room(folder: Path, fault: str) -> ToolError:
 
 
 def _judge(
-    missing: dict[Source, tuple[str, Path]],
-    digests: dict[Source, list],
+    missing: dict[AnswerFile, tuple[str, Path]],
+    digests: dict[AnswerFile, list],
     folder: Path,
     options: Namespace,
     check: type | None,
@@ -362,7 +355,7 @@ def _judge(
 
 
 def _load_documents(
-    sources: Iterable[Source], include_path: Path, check: type | None
+    sources: Iterable[AnswerFile], include_path: Path, check: type | None
 ) -> None:
     """Load the documents of a pack that files are likely to answer, which processes share.
 
@@ -378,6 +371,6 @@ def _load_documents(
                 check.prepare(task, include_path)
 
 
-def _task_of(source: Source) -> str:
+def _task_of(source: AnswerFile) -> str:
     """Return the task that a file of answers is of, or that its name suggests."""
     return source.task or source.path.name.partition(".jsonl")[0]

@@ -21,8 +21,8 @@ from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
 from ..packs.sample import recognise
-from .answers import LONGEST, Answer, claims_of, sha256, typed_claim, within
-from .tally import Tally
+from ..verdicts.answers import LONGEST, Answer, claims_of, sha256, typed_claim, within
+from ..verdicts.tally import Tally
 
 
 MOST_FRAME = 2_000  # characters around the messages of one prompt
@@ -34,7 +34,9 @@ SEVERITY = (VERIFIED, UNKNOWN, FALSE)
 # Texts around and between messages, and the places of these: what a chat template adds.
 Frame = tuple[str | int, ...]
 Messages = tuple[tuple[str, str], ...]  # role and content of each
-Rows = Counter[bytes]  # of what documents are compared with: digests of their texts
+DocumentHashes = Counter[
+    bytes
+]  # of what documents are compared with: digests of their texts
 
 
 def text_of(doc: dict) -> str:
@@ -47,7 +49,7 @@ def _hash(text: str) -> bytes:
 
 
 @cache
-def pack_rows(task: str, include_path: Path) -> Rows | None:
+def pack_rows(task: str, include_path: Path) -> DocumentHashes | None:
     """Return the documents that a pack has of a task; None without any."""
     if include_path == FOLDER:
         return None
@@ -280,7 +282,7 @@ class Check:
         return FALSE, reason, False
 
     def _compare(
-        self, n: int, rows: Rows, name: str, total: int
+        self, n: int, rows: DocumentHashes, name: str, total: int
     ) -> tuple[str, str, bool]:
         """Compare n documents with rows, which may be a part of `total`."""
         answered_hashes = Counter(doc_hash for _, doc_hash in self.answers)

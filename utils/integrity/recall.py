@@ -17,12 +17,12 @@ from scipy.special import bdtr, bdtrc, bdtrik
 from ..core.documents import documents_of
 from ..core.families import scorer, transformations
 from ..core.files import read_jsonl
-from ..core.tables import p_text, percent, points
+from ..core.text_tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm
-from .judge_answer import encode_value
-from .runs import Model
-from .tally import Document
+from ..verdicts.judge_answer import encode_value
+from ..verdicts.runs import Model
+from ..verdicts.tally import Document
 
 
 class Original(NamedTuple):
