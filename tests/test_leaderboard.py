@@ -12,7 +12,7 @@ import pytest
 
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import write
-from tests.conftest import EXAMPLES, PACK as OWN
+from tests.conftest import EXAMPLES, PACK as OWN, ROOT, run_python
 from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils import leaderboard, stats
@@ -21,6 +21,7 @@ from utils.core.families import prompt, scorer
 from utils.core.files import read_jsonl
 from utils.leaderboard import board as entrants, page
 from utils.score.rows import RULES
+from utils.verdicts.texts import LONGEST_RESPONSE
 
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -412,7 +413,7 @@ def test_long_texts_lose_what_was_not_read_and_values_are_shown_as_values(text):
     (pieces,) = [x["response"] for x in entries if int in map(type, x["response"])]
     shown = sum(len(piece[1]) for piece in pieces if isinstance(piece, list))
     assert shown + sum(x for x in pieces if isinstance(x, int)) == len(HOSTILE[3])
-    assert 1_000 < shown <= page.LONGEST_RESPONSE
+    assert 1_000 < shown <= LONGEST_RESPONSE
     right = next(entry for entry in entries if entry["reason"] == "right")
     assert any(bits == 3 for bits, _ in right["response"])
     assert "baking, weeding, rowing, drumming" in {x["read"][1] for x in entries}
@@ -432,21 +433,52 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch, capsys
     assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["answers"][0]["reason"] for x in documents_of_page(text)}
     assert {"right", "flexible_only"} <= reasons
+    monkeypatch.setattr(page, "MOST_BYTES", len(text.encode()) - 1)
+    without_documents = make("html", runs)
+    assert documents_of_page(without_documents) == []
+    assert len(without_documents) < len(text)
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
     make("html", runs, status=1)
     assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
 
 
-def test_a_file_that_changes_while_it_is_read_is_named(make, monkeypatch, capsys):
-    collect = page.collect
+OPENED = """
+import os, sys
+from pathlib import Path
+from utils.__main__ import main
 
-    def changed(models, options):
-        write(models[0].source.place, *answers("tcp_long", "plain"))
-        return collect(models, options)
+run, tool = Path(sys.argv[1]), os.getpid()
 
-    monkeypatch.setattr(page, "collect", changed)
-    assert make("html", {"a": answers("tcp_long")}, status=1) == ""
-    assert "a: has changed while it was read; run again" in capsys.readouterr().err
+def record(event, arguments):
+    if event == "open" and os.getpid() == tool and run.name in str(arguments[0]):
+        sys.exit(f"opened {arguments[0]}")
+
+sys.addaudithook(record)
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("tool", ["leaderboard", "score", "compare"])
+def test_a_process_with_limits_alone_opens_files_of_answers(tmp_path, tool):
+    for name in ("a-run", "b-run"):
+        submission(tmp_path / name, "careful", {})
+    runs = [tmp_path / "a-run", tmp_path / "b-run"]
+    command = [tool, *runs, *PACK, "--cache", tmp_path / "cache"]
+    command += ["--html", tmp_path / "all/"] if tool == "leaderboard" else []
+    done = run_python("-c", OPENED, "-run", *command, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+def test_texts_beyond_the_bound_of_a_table_are_left_out_and_counted(make):
+    (line,) = answers("tcp_long")[:1]
+    long = "so it is, and so it is not; " * 150
+    lines = [line | {"sample": n, "response": f"{n} {long}"} for n in range(450)]
+    arguments = ("--most_table=1", "--most_samples=450")
+    kept = documents_of_page(make("html", {"a": lines[:2]}, *arguments))
+    left_out = documents_of_page(make("html", {"a": lines}, *arguments))
+    assert any(isinstance(piece, list) for piece in kept[0]["answers"][0]["response"])
+    assert left_out[0]["answers"][0]["response"] == [len(lines[-1]["response"])]
+    assert left_out[0]["prompt"] == kept[0]["prompt"]
 
 
 # In one step: an element that is found may be replaced before it is asked for its text.

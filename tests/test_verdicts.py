@@ -108,10 +108,14 @@ def test_a_run_killed_and_started_again_gives_the_same_bytes(tmp_path, call_scor
 
 LARGE = [GOOD | {"doc_id": n, "response": "x" * 2**19} for n in range(4)]
 SAMPLES = [GOOD | {"sample": n} for n in range(4)]
+LONG = {"response": f"Thus, the correct answer is: {'y' * 1_900}"}
+WIDE = [GOOD | LONG | {"sample": n % 64, "doc_id": n // 64} for n in range(512)]
 EXCESSES = {
     "--most_line=1": ([{"x": "y" * 2**20}], "line 1: is longer than 1 MiB"),
     "--most_unpacked=1": (LARGE, "holds more than 1 MiB"),
     "--most_samples=3": (SAMPLES, "has more than 3 answers to a document"),
+    "--most_documents=3": (LARGE, "answers more than 3 documents of tcp_long"),
+    "--most_table=1": (WIDE, "its verdicts take more than 1 MiB"),
 }
 
 

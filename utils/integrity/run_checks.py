@@ -21,7 +21,15 @@ from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
 from ..packs.sample import recognise
-from ..verdicts.answers import LONGEST, Answer, claims_of, sha256, typed_claim, within
+from ..verdicts.answers import (
+    LONGEST,
+    Answer,
+    claims_of,
+    messages_of,
+    sha256,
+    typed_claim,
+    within,
+)
 from ..verdicts.tally import Tally
 
 
@@ -57,23 +65,6 @@ def pack_rows(task: str, include_path: Path) -> DocumentHashes | None:
         return Counter(_hash(text_of(doc)) for doc in documents(task, include_path))
     except ToolError:
         return None
-
-
-def messages_of(prompt: str) -> list[dict] | None:
-    """Return the messages of a chat, each with role and content; None of a text.
-
-    What JSON leaves open, as blanks and a key twice, would say more than the messages.
-    """
-    with suppress(ValueError, RecursionError):
-        messages = json.loads(prompt)
-        spellings = {json.dumps(messages), json.dumps(messages, ensure_ascii=False)}
-        is_canonical_list = isinstance(messages, list) and prompt in spellings
-        if is_canonical_list and all(isinstance(message, dict) for message in messages):
-            for message in messages:
-                if message.get("type") == "text":  # which lm-eval 0.5 adds to each
-                    del message["type"]
-            return messages or None
-    return None
 
 
 @lru_cache(MOST_KEPT)

@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     for option, beginning_pattern in _BEGINNINGS.items():
         check_output(getattr(options, option), "leaderboard", beginning_pattern)
-    models, read_failures = read_models(options.run, options, Check, has_rows=True)
+    models, read_failures = read_models(options.run, options, Check)
     failures = [
         Failure(model.source.place, model.name, fault)
         for model in models

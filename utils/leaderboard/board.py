@@ -44,7 +44,8 @@ class Entrant:
         self.answers: dict[tuple, tuple[str, int]] = {}
         self.documents_by_task: dict[str, list[Document]] = defaultdict(list)
         for doc_key, document in sorted(model.documents(), key=itemgetter(0)):
-            self.answers[doc_key] = document.row["response"], document.row["length"]
+            last_answer = document.answers[-1]
+            self.answers[doc_key] = last_answer.response, last_answer.length
             self.documents_by_task[doc_key[0]].append(document)
         self.task_checks: dict[str, dict] = {}  # task -> what was checked
         for _, task_entry in model.entries:

@@ -34,6 +34,7 @@ from ..score.rows import (
 from ..verdicts.answer_files import Failure
 from ..verdicts.answers import sha256
 from ..verdicts.judge_answer import INVALID
+from ..verdicts.runs import Model, add_rows
 from .board import Entrant, add_remarks, standing
 
 
@@ -72,15 +73,27 @@ def board_data(
         for remark in entrants[0].remarks
         if all(remark in entrant.remarks for entrant in entrants)
     ]
-    recall_rows = recall([entrant.model for entrant in entrants], options.include_path)
+    models = [entrant.model for entrant in entrants]
     return {
         "about": board_facts,
         "benchmarks": [_benchmark(benchmark, entrants) for benchmark in benchmarks],
         "models": entrants,
         "left_out": left_out,
-        "ends": silent_ends([entrant.model for entrant in entrants]),
-        "recall": [recall_sentence(row, printable(row["run"])) for row in recall_rows],
+        "ends": silent_ends(models),
+        "recall": [*_recall_sentences(models, options.include_path)],
     }
+
+
+def _recall_sentences(models: list[Model], include_path: Path) -> Iterator[str]:
+    """Yield what the answers to twins tell of each model that answered some."""
+    add_rows(
+        (key[0], document)
+        for model in models
+        for key, document in model.documents()
+        if families.transformations(key[0])
+    )
+    for row in recall(models, include_path):
+        yield recall_sentence(row, printable(row["run"]))
 
 
 def board_rows(entrants: list[Entrant]) -> Iterator[dict]:

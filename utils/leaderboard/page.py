@@ -16,7 +16,8 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from contextlib import suppress
 from datetime import datetime, timezone
-from itertools import accumulate, chain, pairwise
+from functools import partial
+from itertools import accumulate, chain
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -24,18 +25,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from lm_eval_tasks import VERSION
 
 from ..core.cli import printable
-from ..core.documents import documents
 from ..core.errors import ToolError
-from ..core.families import prompt, scorer
-from ..core.files import check_output, read_lines
-from ..core.processes import Ended, run_apart
+from ..core.families import scorer
+from ..core.files import check_output
 from ..core.text_tables import natural, percent, points
-from ..integrity.run_checks import SEVERITY, messages_of
-from ..verdicts.answer_files import AnswerFile
-from ..verdicts.answers import Answer, answers_in, sha256
+from ..integrity.run_checks import SEVERITY
 from ..verdicts.judge_answer import shorten
-from ..verdicts.runs import Model
+from ..verdicts.runs import Model, add_rows, by_table
 from ..verdicts.tally import Document
+from ..verdicts.texts import Pieces
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -46,10 +44,7 @@ MOST_BYTES = 20_000_000  # of the page,
 MOST_OF_DOCUMENTS = 12_000_000  # and of JSON that holds documents in it
 MOST_ANSWERS = 8_000  # of all models together, to the documents in it
 MOST_OF_A_FILE = 300  # documents
-LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some
 
-# A text: [which rules' answer it belongs to, text], or how many characters are left out.
-Pieces = list[list | int]
 Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
 
@@ -75,21 +70,32 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         "reasons": {task: scorer(task).utils.REASONS for task in json_by_task},
         "files": script_names,
     }
-    inline_json = "" if options.is_folder else ",".join(chain(*json_by_task.values()))
-    page_text = _render(
-        **board,
-        held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
-        held_counts={task: len(json_by_task[task]) for task in json_by_task},
-        total=len({key for model in models for key, _ in model.documents()}),
-        is_folder=options.is_folder,
-    )
-    page_content = f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
+    page_of = partial(_page_content, board, script_data, options.is_folder)
+    page_content = page_of(json_by_task)
+    if len(page_content) > MOST_BYTES:  # the board itself counts more than documents
+        page_content = page_of(dict.fromkeys(json_by_task, []))
     if len(page_content) > MOST_BYTES:
         raise ToolError(
             f"a page of {len(models)} models is larger than {MOST_BYTES // 10**6} MB;"
             " name fewer runs, or write --csv or --json alone"
         )
     return script_by_path | {options.html: page_content}
+
+
+def _page_content(
+    board: dict, script_data: dict, is_folder: bool, json_by_task: dict[str, list[str]]
+) -> bytes:
+    """Return the page; JSON of documents is in it unless it has files beside it."""
+    inline_json = "" if is_folder else ",".join(chain(*json_by_task.values()))
+    models = [entrant.model for entrant in board["models"]]
+    page_text = _render(
+        **board,
+        held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
+        held_counts={task: len(json_by_task[task]) for task in json_by_task},
+        total=len({key for model in models for key, _ in model.documents()}),
+        is_folder=is_folder,
+    )
+    return f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
 
 
 def _render(**board_and_documents: object) -> str:
@@ -139,38 +145,27 @@ def _middle(name: str, longest: int = 28) -> str:
     return f"{name[: longest - longest // 2]}…{name[-(longest // 2 - 1) :]}"
 
 
-# The row of an answer, what the page holds of it, and of its document if that has no
-# earlier answer, from which its prompt would be taken.
-ShownAnswer = tuple[dict, dict, dict | None]
-Reading = tuple[
-    AnswerFile, list[ShownAnswer]
-]  # a file of answers, and those that are shown
-
-
 def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
     """Return task -> JSON of each document to show, with every model's answer.
 
-    In a folder, these are all. ToolError where a file of answers has changed since.
+    In a folder, these are all.
     """
     answer_limit, byte_limit = MOST_ANSWERS, MOST_OF_DOCUMENTS
     if options.is_folder:
         answer_limit = byte_limit = math.inf
     ranked_keys = dict.fromkeys(choose_keys(models, answer_limit))
     entry_by_key: dict[Key, dict] = {}  # in the order of models and their files
-    shown_answers_by_source: dict[AnswerFile, list[ShownAnswer]] = defaultdict(list)
     for model_number, model in enumerate(models):
-        for key, document in model.documents():
-            if key in ranked_keys:
-                answer_entry = _answer_entry(model_number, document)
-                document_entry = None
-                if key not in entry_by_key:
-                    document_entry = _document_entry(key, document.row)
-                    entry_by_key[key] = document_entry
-                entry_by_key[key]["answers"].append(answer_entry)
-                shown_answers_by_source[document.table.source].append(
-                    (document.row, answer_entry, document_entry)
-                )
-    _add_texts([*shown_answers_by_source.items()], options)
+        shown = [(key, doc) for key, doc in model.documents() if key in ranked_keys]
+        documents = [(key[0], document) for key, document in shown]
+        add_rows(documents)
+        texts_by_document = _read_texts(documents)
+        for key, document in shown:
+            entry = entry_by_key.setdefault(key, _document_entry(key, document.row))
+            response, prompt = texts_by_document[document]
+            entry["prompt"] = entry["prompt"] or prompt
+            entry["answers"].append(_answer_entry(model_number, document, response))
+            document.rows = None  # which would hold the texts of all models
     json_by_key, total_json_bytes = {}, 0
     for key in ranked_keys:
         document_json = escaped(entry_by_key[key])
@@ -193,7 +188,7 @@ def choose_keys(models: list[Model], limit: float) -> list[Key]:
     keys_by_cell: dict[tuple, list[Key]] = defaultdict(list)
     for model_number, model in enumerate(models):
         for key, document in model.documents():
-            keys_by_cell[model_number, key[0], document.row["reason"]].append(key)
+            keys_by_cell[model_number, key[0], document.answers[-1].reason].append(key)
     place_by_key: dict[Key, int] = {}
     for cell_keys in keys_by_cell.values():
         for place_in_cell, key in enumerate(sorted(cell_keys)):
@@ -223,8 +218,23 @@ def _document_entry(key: Key, row: dict) -> dict:
     }
 
 
-def _answer_entry(model_number: int, document: Document) -> dict:
-    """Return what the page holds of a model's answer to a document, without its text."""
+def _read_texts(
+    documents: list[tuple[str, Document]],
+) -> dict[Document, list[Pieces]]:
+    """Return document -> pieces of the last response to it, and of its prompt."""
+    texts_by_document = {}
+    for table, task, group in by_table(documents):
+        prompts = table.prompts(task)
+        responses = table.responses_at(task, {doc.answers[-1].row for doc in group})
+        for document in group:
+            last_answer = document.answers[-1]
+            response = responses[last_answer.row] or [last_answer.length]
+            texts_by_document[document] = [response, prompts.get(document.digest, [])]
+    return texts_by_document
+
+
+def _answer_entry(model_number: int, document: Document, response: Pieces) -> dict:
+    """Return what the page holds of a model's answer to a document."""
     row, mean_by_metric = document.row, document.means()
     headline_metrics = scorer(row["task"]).headline or (None, None)
     return {
@@ -233,97 +243,8 @@ def _answer_entry(model_number: int, document: Document) -> dict:
         "scores": [mean_by_metric.get(metric) for metric in headline_metrics],
         "read": [plain(row["published"]), plain(row["value"])],
         "invalid": row["invalid"],
-        "response": [],
+        "response": response,
     }
-
-
-def _add_texts(readings: list[Reading], options: Namespace) -> None:
-    """Add the texts of responses and prompts, which are read in processes with limits."""
-    workers, most_memory = options.workers, options.most_memory
-    for reading, reply in run_apart(_read_texts, readings, workers, most_memory):
-        source, shown_answers = reading
-        fault = None
-        if isinstance(reply, Ended):
-            fault = f"cannot be read again ({' '.join(reply)}); run again"
-        elif None in reply["texts"]:
-            fault = "has changed while it was read; run again"
-        if fault:
-            raise ToolError(f"{source.path}: {fault}")
-        for shown_answer, response_and_prompt in zip(shown_answers, reply["texts"]):
-            row, answer_entry, document_entry = shown_answer
-            answer_entry["response"], prompt_pieces = response_and_prompt
-            if document_entry and prompt_pieces is None:  # a pack has the document
-                doc = documents(row["task"], options.include_path)[row["doc_id"]]
-                prompt_pieces = cut(prompt(row["task"], doc), [], LONGEST_PROMPT)
-            if document_entry:
-                document_entry["prompt"] = prompt_pieces
-
-
-def _read_texts(reading: Reading) -> dict[str, list[list | None]]:
-    """Return the pieces of each answer's response and prompt; None where it is not there."""
-    source, shown_answers = reading
-    answer_number_by_label = {
-        (row["line"], row["task"], row["filter"], row["sample"]): answer_number
-        for answer_number, (row, *_) in enumerate(shown_answers)
-    }
-    line_numbers = {row["line"] for row, *_ in shown_answers}
-    pieces_of_answers: list[list | None] = [None] * len(shown_answers)
-    lines = (line for line in read_lines(source.path) if line.number in line_numbers)
-    for line in lines:
-        for answer in answers_in(line, source.task):
-            answer_label = (line.number, answer.task, answer.filter, answer.sample)
-            answer_number = answer_number_by_label.get(answer_label)
-            if answer_number is None or answer.fault:
-                continue
-            row, _, document_entry = shown_answers[answer_number]
-            if sha256(answer.response).startswith(row["response"]):
-                rule_spans = [row["published_span"], row["flexible_span"]]
-                response_pieces = cut(answer.response, rule_spans, LONGEST_RESPONSE)
-                prompt_pieces = _prompt(answer) if document_entry else None
-                pieces_of_answers[answer_number] = [response_pieces, prompt_pieces]
-    return {"texts": pieces_of_answers}
-
-
-def _prompt(answer: Answer) -> Pieces | None:
-    """Return the prompt as it was sent, or as the task renders a document in the line."""
-    prompt_text = answer.prompt
-    if prompt_text is None and answer.doc is None:
-        return None
-    if prompt_text is None:
-        try:
-            prompt_text = prompt(answer.task, answer.doc)
-        except Exception:  # what a submission's document may raise
-            prompt_text = json.dumps(answer.doc, indent=2, ensure_ascii=False)
-    elif messages := messages_of(prompt_text):
-        prompt_text = "\n\n".join(
-            f"[{message.get('role')}]\n{message.get('content')}" for message in messages
-        )
-    return cut(prompt_text, [], LONGEST_PROMPT)
-
-
-def cut(text: str, spans: list[tuple[int, int] | None], longest: int) -> Pieces:
-    """Return a text as pieces, the n-th span marked by the bit n.
-
-    A text longer than `longest` keeps its start, its end, and what is around ends of spans.
-    """
-    edges = [0, len(text), *(edge for span in spans if span for edge in span)]
-    reach = longest // (2 * len(edges) - 2) if len(text) > longest else len(text)
-    kept_ranges = [(edge - reach, edge + reach) for edge in edges]
-    boundaries = {min(max(0, end), len(text)) for end in chain(edges, *kept_ranges)}
-    pieces: Pieces = []
-    for piece_start, piece_end in pairwise(sorted(boundaries)):
-        if any(start <= piece_start and piece_end <= end for start, end in kept_ranges):
-            span_bits = [
-                1 << span_number
-                for span_number, span in enumerate(spans)
-                if span and span[0] <= piece_start and piece_end <= span[1]
-            ]
-            pieces.append([sum(span_bits), text[piece_start:piece_end]])
-        elif pieces and isinstance(pieces[-1], int):
-            pieces[-1] += piece_end - piece_start
-        else:
-            pieces.append(piece_end - piece_start)
-    return pieces
 
 
 def plain(encoded: str | None) -> str | None:

@@ -303,3 +303,20 @@ def typed_claim(value: object, kind: type) -> object:
         return value[:LONGEST] if isinstance(value, str) else None
     is_usable_number = type(value) in (int, kind) and abs(value) < _MOST_NUMBER
     return value if is_usable_number else None
+
+
+def messages_of(prompt: str) -> list[dict] | None:
+    """Return the messages of a chat, each with role and content; None of a text.
+
+    What JSON leaves open, as blanks and a key twice, would say more than the messages.
+    """
+    with suppress(ValueError, RecursionError):
+        messages = json.loads(prompt)
+        spellings = {json.dumps(messages), json.dumps(messages, ensure_ascii=False)}
+        is_canonical_list = isinstance(messages, list) and prompt in spellings
+        if is_canonical_list and all(isinstance(message, dict) for message in messages):
+            for message in messages:
+                if message.get("type") == "text":  # which lm-eval 0.5 adds to each
+                    del message["type"]
+            return messages or None
+    return None

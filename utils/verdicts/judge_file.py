@@ -22,6 +22,7 @@ from .answers import Answer, answers_in, claims_of, read_results, typed_claim
 from .constants import References
 from .judge_answer import judge_answer, look_up_document
 from .tally import Tally
+from .texts import shown_prompt, shown_response
 
 
 # Option -> its default, and what it bounds.
@@ -34,9 +35,16 @@ LIMITS = {
     "most_unpacked": (4_096, "MiB of a file once it is unpacked"),
     "most_filters": (8, "filters of a task"),
     "most_samples": (64, "answers to a document"),
+    "most_documents": (100_000, "documents of a task"),
+    "most_table": (
+        256,
+        "MiB of the rows of a table, and of the texts that a page shows",
+    ),
 }
 ROWS_NAME = "verdicts_{}.jsonl"  # of the file with the rows of a task
 DOCUMENTS_NAME = "documents_{}.jsonl"  # of the one with its documents
+# Of those with what a page shows: a line a row, and a line a document's digest.
+RESPONSES_NAME, PROMPTS_NAME = "responses_{}.jsonl", "prompts_{}.jsonl"
 MOST_FAULTS = 5  # that a table names; the others are counted
 
 
@@ -77,12 +85,15 @@ class Judging:
     source: AnswerFile
     folder: Path  # for the rows of its table
     options: Namespace  # LIMITS, `include_path` and `leave_out`
-    check: type | None  # what else is checked, such as `checks.Check`
+    check: type | None  # what a board checks, such as `run_checks.Check`
     seconds: float = 0  # of processor time that it may take
     results: dict = field(default_factory=dict)
     model: str | None = None
-    row_files: dict[str, BinaryIO] = field(default_factory=dict)  # by task
-    row_counts: Counter[str] = field(default_factory=Counter)  # in each of them
+    files: dict[str, BinaryIO] = field(default_factory=dict)  # of its table, by name
+    row_counts: Counter[str] = field(default_factory=Counter)  # by task
+    row_bytes: int = 0  # of rows and documents that are written
+    text_bytes: int = 0
+    prompted: set[tuple[str, str]] = field(default_factory=set)  # task and digest
     # By task and filter: figures, references and checks of what counts, refused lines.
     counted: dict[tuple, tuple[Tally, References, object]] = field(default_factory=dict)
     refused: Counter[tuple[str, str | None]] = field(default_factory=Counter)
@@ -101,8 +112,12 @@ class Judging:
             if self.source.results_path:
                 self.results = read_results(self.source.results_path)
             self.model = self.results.get("model_name")
-            end_fault = self._judge_lines()
-            self._write_documents()
+            try:
+                end_fault = self._judge_lines()
+                self._write_documents()
+            finally:
+                for file in self.files.values():
+                    file.close()
             source_digests = digests_of(self.source)
         except OSError as error:
             fault = f"{error.filename or self.source.path}: {fault_of(error)}"
@@ -149,9 +164,6 @@ class Judging:
                 self._judge_line(line)
         except ToolError as error:
             return self._without_path(f"{error}")
-        finally:
-            for row_file in self.row_files.values():
-                row_file.close()
         if not (self.counted or self.refused):
             return "has no answers that can be scored; give a file with some"
         for task, hash_sum_by_filter in self.hash_sums.items():
@@ -195,16 +207,49 @@ class Judging:
         row = judge_answer(answer, doc, self.source.path.name, system)
         self._count(answer, doc, row)
         self.row_counts[answer.task] += 1
-        if answer.task not in self.row_files:
-            row_file = (self.folder / ROWS_NAME.format(answer.task)).open("wb")
-            self.row_files[answer.task] = row_file
-        row_line = json.dumps(row, ensure_ascii=False) + "\n"
-        # Half a surrogate pair, which has no UTF-8, becomes the escape of JSON.
-        self.row_files[answer.task].write(row_line.encode("utf-8", "backslashreplace"))
+        self._write(ROWS_NAME.format(answer.task), row)
+        if self.check:
+            self._write_texts(answer, doc, row)
         self.model = self.model or answer.model
 
+    def _write_texts(self, answer: Answer, doc: dict, row: dict) -> None:
+        """Write what a page shows of a row's response, and of the prompt if it is new."""
+        task = answer.task
+        response = {"response": shown_response(answer, row)}
+        self._write_text(RESPONSES_NAME.format(task), response)
+        if (task, row["digest"]) not in self.prompted:
+            self.prompted.add((task, row["digest"]))
+            prompt = {"digest": row["digest"], "prompt": shown_prompt(answer, doc)}
+            self._write_text(PROMPTS_NAME.format(task), prompt)
+
+    def _write_text(self, name: str, text: dict) -> None:
+        """Write a line with a text; one without it once texts take too much room."""
+        line = _json_line(text)
+        if self.text_bytes + len(line) > self.options.most_table << 20:
+            line = _json_line({})
+        self.text_bytes += len(line)
+        self._file(name).write(line)
+
+    def _write(self, name: str, value: dict) -> None:
+        """Write a line of JSON to a file of the table; Excess where it grows too large."""
+        line = _json_line(value)
+        self.row_bytes += len(line)
+        if self.row_bytes > self.options.most_table << 20:
+            fault = f"its verdicts take more than {self.options.most_table:,} MiB"
+            raise Excess(f"{fault}; raise --most_table")
+        self._file(name).write(line)
+
+    def _file(self, name: str) -> BinaryIO:
+        """Return a file of the table, open to be written."""
+        if name not in self.files:
+            self.files[name] = (self.folder / name).open("wb")
+        return self.files[name]
+
     def _count(self, answer: Answer, doc: dict, row: dict) -> None:
-        """Count an answer and its row; errors as of `Tally.add`, Excess for many."""
+        """Count an answer and its row.
+
+        Errors as of `Tally.add`; Excess for many answers, filters or documents.
+        """
         options, task, filter_name = self.options, answer.task, answer.filter
         if (task, filter_name) not in self.counted:
             filter_count = sum(counted_task == task for counted_task, _ in self.counted)
@@ -218,6 +263,9 @@ class Judging:
             self.counted[task, filter_name] = tally, References(task), check
         tally, references, check = self.counted[task, filter_name]
         document = tally.add(row, self.row_counts[task])
+        if tally.answered > options.most_documents:
+            fault = f"answers more than {options.most_documents:,} documents of {task}"
+            raise Excess(f"{answer.place}: {fault}; raise --most_documents")
         answer_count = len(document.answers)
         if answer_count > options.most_samples:
             fault = f"has more than {options.most_samples} answers to a document"
@@ -230,8 +278,12 @@ class Judging:
     def _write_documents(self) -> None:
         """Write a line for each document, with what its answers add to the figures."""
         for (task, filter_name), (tally, *_) in self.counted.items():
-            path = self.folder / DOCUMENTS_NAME.format(task)
-            with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-                for document in tally.documents:
-                    fields = {"filter": filter_name, **document.to_json()}
-                    file.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            for document in tally.documents:
+                fields = {"filter": filter_name, **document.to_json()}
+                self._write(DOCUMENTS_NAME.format(task), fields)
+
+
+def _json_line(value: object) -> bytes:
+    """Return a line of JSON; half a surrogate pair, which has no UTF-8, is escaped."""
+    line = json.dumps(value, ensure_ascii=False) + "\n"
+    return line.encode("utf-8", "backslashreplace")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -84,6 +84,25 @@ class Model:
         for table in self.tables:
             for task, filter_name, line_count in table.head["refused"]["tasks"]:
                 self.refused[task] += line_count * (filter_name == self.filter)
+
+
+def by_table(
+    documents: Iterable[tuple[str, Document]],
+) -> Iterator[tuple[Table, str, list[Document]]]:
+    """Yield tables and tasks with those documents, each after its task, that are last in it."""
+    groups: dict[tuple, list[Document]] = defaultdict(list)
+    for task, document in documents:
+        groups[document.table.folder, task].append(document)
+    for (_, task), group in groups.items():
+        yield group[0].table, task, group
+
+
+def add_rows(documents: Iterable[tuple[str, Document]]) -> None:
+    """Give documents, each after its task, the rows of their last answers."""
+    for table, task, group in by_table(documents):
+        rows = table.rows_at(task, {document.answers[-1].row for document in group})
+        for document in group:
+            document.rows = [rows[document.answers[-1].row]]
 
 
 def read_models(

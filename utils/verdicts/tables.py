@@ -13,7 +13,7 @@ import json
 import os
 import platform
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -39,12 +39,15 @@ from .answers import sha256
 from .judge_file import (
     DOCUMENTS_NAME,
     LIMITS,
+    PROMPTS_NAME,
+    RESPONSES_NAME,
     ROWS_NAME,
     Judging,
     digests_of,
     judge_apart,
 )
 from .tally import Document
+from .texts import Pieces
 
 
 SCHEMA = "temporal-eval verdicts 2"
@@ -63,24 +66,45 @@ class Table(NamedTuple):
 
     def rows(self, task: str) -> Iterator[dict]:
         """Yield the rows of a task, in the order of the source."""
-        return self._lines(ROWS_NAME.format(task))
+        for _, row in self._lines(ROWS_NAME.format(task)):
+            yield row
+
+    def rows_at(self, task: str, numbers: Container[int]) -> dict[int, dict]:
+        """Return number -> row of a task, of those that are asked for."""
+        return dict(self._lines(ROWS_NAME.format(task), numbers))
+
+    def responses_at(
+        self, task: str, numbers: Container[int]
+    ) -> dict[int, Pieces | None]:
+        """Return number of a row -> what a page shows of its response; None for no room."""
+        lines = self._lines(RESPONSES_NAME.format(task), numbers)
+        return {number: line.get("response") for number, line in lines}
+
+    def prompts(self, task: str) -> dict[str, Pieces]:
+        """Return digest of a document -> what a page shows of its prompt."""
+        lines = self._lines(PROMPTS_NAME.format(task))
+        return {line["digest"]: line["prompt"] for _, line in lines if line}
 
     def documents(
         self, task: str, filter_name: str | None = None
     ) -> Iterator[Document]:
         """Yield the documents of a task that are answered through a filter."""
         shared: dict = {}
-        for fields in self._lines(DOCUMENTS_NAME.format(task)):
+        for _, fields in self._lines(DOCUMENTS_NAME.format(task)):
             if fields["filter"] == filter_name:
                 document = Document.from_json(fields, shared)
                 document.table = self
                 yield document
 
-    def _lines(self, name: str) -> Iterator[dict]:
-        """Yield the objects in a file of the table; ToolError where it is damaged."""
-        for table_line in read_lines(self.folder / name):
+    def _lines(
+        self, name: str, numbers: Container[int] | None = None
+    ) -> Iterator[tuple[int, dict]]:
+        """Yield the lines of a file, from 0 on, that are asked for; ToolError for a damaged one."""
+        for number, table_line in enumerate(read_lines(self.folder / name)):
+            if numbers is not None and number not in numbers:
+                continue
             try:
-                yield parse(table_line)
+                yield number, parse(table_line)
             except LineError:
                 fix = f"delete {self.folder}, and run again"
                 raise ToolError(f"{table_line.place}: is damaged; {fix}") from None
@@ -299,7 +323,7 @@ def _check_files(place: Path) -> None:
         return
     head = _read_head(place) or {}
     own_names = {HEAD, *head.get("files", ())}
-    for name_pattern in (ROWS_NAME, DOCUMENTS_NAME):
+    for name_pattern in (ROWS_NAME, DOCUMENTS_NAME, RESPONSES_NAME, PROMPTS_NAME):
         own_names.update(map(name_pattern.format, all_tasks()))
     for name in sorted(path.name for path in place.iterdir()):
         if name not in own_names:

@@ -19,6 +19,8 @@ from ..packs.sample import Drawn
 
 
 _DIGITS = 12  # of a digest that the table below has
+MOST_PARTS = 50  # of a breakdown that are told apart; no task of ours has more
+OTHER_PARTS = "all others"
 _OTHER_ROWS = "not the benchmark's"
 # File -> start of a digest -> how often it has the row, if more than once; the files are
 # in the revisions whose fingerprints the families know.
@@ -42,6 +44,8 @@ class Counted(NamedTuple):
     traits: list[str]  # those of `_traits`
     error: float | None  # signed, of an answer with a value
     error_unit: str | None
+    response: str  # the start of its digest
+    length: int  # characters
     row: int  # its number among the rows of the task in the table
     line: int  # of the source
 
@@ -187,15 +191,31 @@ class Tally:
 
     @cached_property
     def parts(self) -> dict[tuple[str, str], Figures]:
-        """The figures of parts, by breakdown and value."""
+        """The figures of parts, by breakdown and value; of the smallest ones together."""
+        kept_parts = self._kept_parts()
         documents_by_part: dict[tuple[str, str], list[Document]] = defaultdict(list)
         for document in self.all.documents:
-            for part in document.parts.items():
+            for breakdown, value in document.parts.items():
+                is_kept = (breakdown, value) in kept_parts
+                part = breakdown, value if is_kept else OTHER_PARTS
                 documents_by_part[part].append(document)
         return {
             part: Figures(self.task, documents)
             for part, documents in documents_by_part.items()
         }
+
+    def _kept_parts(self) -> set[tuple[str, str]]:
+        """Return the parts with figures of their own: of each breakdown the largest ones."""
+        sizes = Counter(
+            part for document in self.all.documents for part in document.parts.items()
+        )
+        kept_counts: Counter[str] = Counter()
+        kept_parts = set()
+        for breakdown, value in sorted(sizes, key=lambda part: (-sizes[part], part)):
+            kept_counts[breakdown] += 1
+            if kept_counts[breakdown] <= MOST_PARTS:
+                kept_parts.add((breakdown, value))
+        return kept_parts
 
     def add(self, row: dict, number: int) -> Document:
         """Add an answer by its row, which has a number in the table; return its document.
@@ -220,6 +240,8 @@ class Tally:
                 traits=_traits(row),
                 error=row["error"],
                 error_unit=row["error_unit"],
+                response=row["response"],
+                length=row["length"],
                 row=number,
                 line=row["line"],
             )
