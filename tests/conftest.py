@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
+from tests.browser import CHROMIUM, DRIVER, MOST_SECONDS
 from utils.__main__ import main
 from utils.core.documents import load
 from utils.core.families import task_files
@@ -147,3 +149,29 @@ def call(call_score):
         return status, json.loads(printed or "[]"), said
 
     return called
+
+
+@pytest.fixture(scope="module")
+def driver():
+    """A real browser, which shows pages from disk and keeps its logs."""
+    if not (CHROMIUM and DRIVER):
+        pytest.skip("chromium and chromedriver are not installed")
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for option in ("headless=new", "no-sandbox", "disable-dev-shm-usage"):
+        options.add_argument(f"--{option}")
+    options.add_argument("--window-size=1280,900")
+    logs = {"browser": "ALL", "performance": "ALL"}
+    options.set_capability("goog:loggingPrefs", logs)
+    socket.setdefaulttimeout(MOST_SECONDS)  # of the start, and of each command
+    with webdriver.Chrome(options, webdriver.ChromeService(DRIVER)) as driver:
+        socket.setdefaulttimeout(None)
+        yield driver
+
+
+@pytest.fixture
+def find(driver):
+    """A function that returns the elements of a page that a selector names."""
+    return lambda selector: driver.find_elements("css selector", selector)

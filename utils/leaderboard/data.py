@@ -1,7 +1,7 @@
 """What a board says: one object, from which the page and the tables are made.
 
-Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board,
-`left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
+Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, `panels`
+of levels, `left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
 of `score`, with ranks: of the `mean`, of benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE
 of their parts.
 """
@@ -36,6 +36,7 @@ from ..verdicts.answers import sha256
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.runs import Model, add_rows
 from .board import Entrant, add_remarks, standing
+from .pictures import level_panels, pairs, reason_bars, references
 
 
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
@@ -78,6 +79,7 @@ def board_data(
         "about": board_facts,
         "benchmarks": [_benchmark(benchmark, entrants) for benchmark in benchmarks],
         "models": entrants,
+        "panels": level_panels(entrants, benchmarks),
         "left_out": left_out,
         "ends": silent_ends(models),
         "recall": [*_recall_sentences(models, options.include_path)],
@@ -274,6 +276,9 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "clusters": figures[name]["clusters"],
         "columns": _columns(name, tasks, figures),
         "constant": figures[name]["constant"],
+        "references": references(benchmark, tasks, figures[name]["n"]),
+        "reasons": reason_bars(entrants, benchmark),
+        "pairs": pairs(entrants, benchmark),
     }
 
 
@@ -290,13 +295,17 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
             if task in group.tasks and group.name != benchmark_name
         ]
         column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}
+        column["is_detail"] = False
         columns_by_heading[[*subgroup_names, "Tasks"][0]].append(column)
     columns_of_tasks = chain(*(scorer(task).utils.BOARD_COLUMNS for task in tasks))
     for breakdown, task in product(dict.fromkeys(columns_of_tasks), tasks):
+        # A page shows the first breakdown of a family at once, and others on demand.
+        is_detail = breakdown not in scorer(task).utils.BOARD_COLUMNS[:1]
         heading = f"{label_by_task[task]} by " if has_many_tasks else "By "
         heading += breakdown.replace("_", " ")
         for row_key, row in figures.items():
             if row["by"] == breakdown and row["task"] == task:
                 column = {"key": row_key, "label": row["value"], "n": row["n"]}
+                column["is_detail"] = is_detail
                 columns_by_heading[heading].append(column)
     return columns_by_heading

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import math
+import os
 import re
 from argparse import Namespace
 from collections import Counter, defaultdict
@@ -19,6 +20,7 @@ from datetime import datetime, timezone
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
+from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -34,6 +36,7 @@ from ..verdicts.judge_answer import shorten
 from ..verdicts.runs import Model, add_rows, by_table
 from ..verdicts.tally import Document
 from ..verdicts.texts import Pieces
+from . import pictures
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -68,9 +71,11 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         # In the order in which documents number them; the page has its own.
         "models": [printable(model.name) for model in models],
         "reasons": {task: scorer(task).utils.REASONS for task in json_by_task},
+        "tasks": {group["name"]: group["tasks"] for group in board["benchmarks"]},
+        "pairs": {group["name"]: group["pairs"] for group in board["benchmarks"]},
         "files": script_names,
     }
-    page_of = partial(_page_content, board, script_data, options.is_folder)
+    page_of = partial(_page_content, board, script_data, options)
     page_content = page_of(json_by_task)
     if len(page_content) > MOST_BYTES:  # the board itself counts more than documents
         page_content = page_of(dict.fromkeys(json_by_task, []))
@@ -83,19 +88,34 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
 
 
 def _page_content(
-    board: dict, script_data: dict, is_folder: bool, json_by_task: dict[str, list[str]]
+    board: dict,
+    script_data: dict,
+    options: Namespace,
+    json_by_task: dict[str, list[str]],
 ) -> bytes:
     """Return the page; JSON of documents is in it unless it has files beside it."""
-    inline_json = "" if is_folder else ",".join(chain(*json_by_task.values()))
+    inline_json = "" if options.is_folder else ",".join(chain(*json_by_task.values()))
     models = [entrant.model for entrant in board["models"]]
     page_text = _render(
         **board,
         held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
         held_counts={task: len(json_by_task[task]) for task in json_by_task},
         total=len({key for model in models for key, _ in model.documents()}),
-        is_folder=is_folder,
+        is_folder=options.is_folder,
+        data_links=_data_links(options),
     )
     return f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
+
+
+def _data_links(options: Namespace) -> dict[str, str]:
+    """Return label -> link from the page to its figures, of the files that are written."""
+    paths = {"CSV": options.csv, "JSON": options.json}
+    page_folder = options.html.absolute().parent
+    return {
+        label: quote(os.path.relpath(path.absolute(), page_folder))
+        for label, path in paths.items()
+        if path
+    }
 
 
 def _render(**board_and_documents: object) -> str:
@@ -122,6 +142,13 @@ def _render(**board_and_documents: object) -> str:
         made=datetime.now(timezone.utc),
         tool=VERSION,
         severity=SEVERITY,
+        panel_size=(pictures.WIDTH, pictures.HEIGHT),
+        axes={
+            "left": pictures.LEFT,
+            "right": pictures.RIGHT,
+            "top": pictures.TOP,
+            "bottom": pictures.BOTTOM,
+        },
     )
 
 

@@ -118,8 +118,10 @@ let documents = [];
 let found = [];
 let page = 0;
 let shown = null;
+let wins = null; // of a pair of models: whose documents are looked for, by which score
 const filters = byId("filters");
 const wanted = () => Object.fromEntries(new FormData(filters));
+const tasksOf = (name) => data.tasks[name] ?? [name];
 
 /** What a file of documents calls. */
 function addDocuments(more) {
@@ -140,10 +142,38 @@ function haystack(doc) {
 function fits(doc, { text, task, model, reason, differ }) {
   const answers = doc.answers.filter((answer) => (!model || answer.model === Number(model))
     && (!reason || answer.reason === reason));
-  return (!task || doc.task === task)
+  return (!task || tasksOf(task).includes(doc.task))
     && answers.length > 0
+    && (!wins || isWin(doc))
     && (!differ || new Set(doc.answers.map((answer) => answer.scores[differ])).size > 1)
     && haystack(doc).includes(text.trim().toLowerCase());
+}
+
+/** Whether the first model of `wins` has the higher score of a document in its part. */
+function isWin(doc) {
+  const score = (model) => doc.answers.find((answer) => answer.model === model)?.scores[wins.rule];
+  return (!wins.by || doc.parts[wins.by] === wins.value)
+    && doc.task === wins.task && score(wins.better) > score(wins.worse);
+}
+
+/** How a text goes on where it parts from all others of its task. */
+const starts = new Map();
+
+function sharedStart(task) {
+  if (!starts.has(task)) {
+    const prompts = documents.filter((doc) => doc.task === task).map((doc) => plainText(doc.prompt));
+    let length = prompts.length > 1 ? prompts[0].length : 0;
+    for (const prompt of prompts) {
+      while (!prompt.startsWith(prompts[0].slice(0, length))) length -= 1;
+    }
+    starts.set(task, prompts.length ? prompts[0].slice(0, length).lastIndexOf(" ") + 1 : 0);
+  }
+  return starts.get(task);
+}
+
+function preview(doc) {
+  const start = sharedStart(doc.task);
+  return `${start ? "… " : ""}${plainText(doc.prompt).slice(start, start + 160)}`;
 }
 
 const title = (doc) => `${doc.task} ${doc.id ?? ""}`;
@@ -155,7 +185,7 @@ function listItem(doc) {
   const sums = doc.answers[0].scores[0] === null ? null
     : make("span", {}, mark(0), ` ${right(doc, 0)}/${n} `, mark(1), ` ${right(doc, 1)}/${n}`);
   const link = make("a", { href: `#${doc.key}` }, make("b", { textContent: title(doc) }), sums,
-    make("span", { className: "cut", textContent: plainText(doc.prompt).slice(0, 160) }));
+    make("span", { className: "cut", textContent: preview(doc) }));
   if (doc === shown) link.setAttribute("aria-current", "true");
   return link;
 }
@@ -166,7 +196,7 @@ function showList() {
   byId("list").scrollTop = 0;
   byId("count").textContent = `${found.length} of ${documents.length}`;
   byId("back").disabled = page === 0;
-  byId("on").disabled = start + PAGE >= found.length;
+  byId("next").disabled = start + PAGE >= found.length;
 }
 
 const MARKS = ["", "published", "flexible", "published flexible"];
@@ -228,9 +258,10 @@ function search() {
 
 /** Load the files of a task, where documents stand beside the page. */
 async function load(task) {
-  const names = data.files[task];
-  if (!names) return;
+  const names = tasksOf(task).flatMap((name) => data.files[name] ?? []);
+  if (!names.length) return;
   documents = [];
+  starts.clear();
   for (const name of names) {
     await new Promise((resolve) => {
       const script = make("script", { src: name, onload: resolve, onerror: resolve });
@@ -260,6 +291,181 @@ async function followHash() {
   byId("documents").scrollIntoView();
 }
 
+/** Look for documents of which a model has the higher score; of null, for any. */
+function setWins(asked) {
+  wins = asked;
+  const names = asked && [asked.better, asked.worse].map((model) => data.models[model]);
+  byId("wins").hidden = !asked;
+  byId("wins").textContent = asked
+    ? `${names[0]} above ${names[1]}${asked.value ? `, ${asked.value}` : ""} ✕` : "";
+}
+
+/** Show the documents that a picture counts: what is asked for, and all else is open. */
+async function showCounted({ task, model = "", reason = "", won = null }) {
+  filters.reset();
+  setWins(won);
+  Object.assign(filters.task, { value: task });
+  Object.assign(filters.model, { value: model });
+  Object.assign(filters.reason, { value: reason });
+  await load(task);
+  search();
+  byId("documents").scrollIntoView();
+  byId("document").focus({ preventScroll: true });
+}
+
+function setUpBars() {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("[data-reason]");
+    if (!link) return;
+    event.preventDefault();
+    showCounted(link.dataset);
+  });
+}
+
+// ------------------------------------------------------------------------ two models
+
+const SVG = "http://www.w3.org/2000/svg";
+const RULES = ["published", "flexible"];
+
+/** Make an element of SVG; strings among the children become text. */
+function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const shorten = (text, longest) => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+const signed = (share) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;
+
+/** What a part is called: its value, its task where there are several, or both. */
+function partName([task, , value], benchmark) {
+  const several = data.tasks[benchmark].length > 1;
+  const name = task.replace(`${benchmark}_`, "").replaceAll("_", " ");
+  return [several || !value ? name : "", value.replaceAll("_", " ")].filter(Boolean).join(", ");
+}
+
+const PAIR = { row: 24, top: 30 };
+
+/** A bar to either side for each part, as long as the documents that one model is better at. */
+function pairChart(parts, wonBy, models, rule, benchmark) {
+  const most = Math.max(...wonBy.flatMap(([, ...counts]) => counts));
+  const isNarrow = byId("pair-figure").clientWidth < 560;
+  const [nameWidth, half, longest] = isNarrow ? [128, 80, 20] : [190, 150, 32];
+  const middle = nameWidth + half + 24;
+  const width = middle + half + 24;
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${PAIR.top + PAIR.row * wonBy.length + 6}`, class: "pair" });
+  const heads = [[0, middle - 6, "end"], [1, middle + 6, "start"]];
+  for (const [side, x, anchor] of heads) {
+    const name = data.models[models[side]];
+    const text = shorten(name, isNarrow ? 14 : 26);
+    svg.append(draw("text", { x, y: 14, "text-anchor": anchor, class: "head" }, text));
+  }
+  wonBy.forEach(([place, ...counts], number) => {
+    const [task, by, value] = parts[place];
+    const y = PAIR.top + PAIR.row * number;
+    const label = partName(parts[place], benchmark);
+    svg.append(draw("text", { x: nameWidth - 8, y: y + 15, "text-anchor": "end" }, shorten(label, longest)));
+    counts.forEach((count, side) => {
+      if (!count) return;
+      const length = half * count / most;
+      const x = side ? middle : middle - length;
+      const link = draw("a", { href: "#documents", class: `side${side}`, tabindex: "0" },
+        draw("title", {}, `${data.models[models[side]]} has the higher score of ${count} in ${label}`),
+        draw("rect", { x, y: y + 3, width: length, height: PAIR.row - 7 }),
+        draw("text", { x: side ? x + length + 5 : x - 5, y: y + 15, "text-anchor": side ? "start" : "end" }, String(count)));
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        const won = { better: models[side], worse: models[1 - side], rule, task, by, value };
+        showCounted({ task, won });
+      });
+      svg.append(link);
+    });
+  });
+  svg.append(draw("line", { x1: middle, x2: middle, y1: PAIR.top - 6, y2: PAIR.top + PAIR.row * wonBy.length, class: "grid" }));
+  return svg;
+}
+
+function showPair() {
+  const form = byId("pair");
+  const { benchmark, first, second, rule } = Object.fromEntries(new FormData(form));
+  const models = [Number(first), Number(second)];
+  const { parts, pairs } = data.pairs[benchmark];
+  const isTurned = models[0] > models[1];
+  const pair = pairs[[...models].sort((a, b) => a - b).join("-")]?.[rule];
+  const figure = byId("pair-figure");
+  if (!pair) {
+    figure.replaceChildren(make("p", { className: "note", textContent: "These two have no common documents." }));
+    return;
+  }
+  const [value, ...ends] = pair.difference.map((share) => (isTurned ? -share : share));
+  const [low, high] = ends.sort((a, b) => a - b);
+  const names = models.map((model) => data.models[model]);
+  const wonBy = pair.parts.map(([place, a, b]) => (isTurned ? [place, b, a] : [place, a, b]))
+    .sort((x, y) => Math.abs(y[1] - y[2]) - Math.abs(x[1] - x[2]) || (y[1] + y[2]) - (x[1] + x[2]));
+  const isShown = low > 0 || high < 0;
+  const words = `${signed(value)} points (95 % interval ${signed(low)} to ${signed(high)}) on ${pair.documents.toLocaleString("en")} documents`;
+  figure.replaceChildren(
+    make("figcaption", {}, make("bdi", { textContent: names[0] }), " minus ", make("bdi", { textContent: names[1] }),
+      `, ${rule}: ${words}. ${isShown ? "The interval is not adjusted for other pairs; ranks are." : "The interval includes 0: no difference is shown."}`),
+    wonBy.length ? pairChart(parts, wonBy, models, RULES.indexOf(rule), benchmark)
+      : make("p", { className: "note", textContent: "They have the same score of every document." }),
+  );
+  addSave(figure);
+}
+
+function setUpPair() {
+  const form = byId("pair");
+  if (!form) return;
+  const fill = () => {
+    const numbers = data.pairs[form.benchmark.value].models;
+    for (const [place, select] of [form.first, form.second].entries()) {
+      const options = numbers.map((number) => make("option", { value: number, textContent: data.models[number] }));
+      select.replaceChildren(...options);
+      select.selectedIndex = Math.min(place, options.length - 1);
+    }
+  };
+  form.addEventListener("input", (event) => {
+    if (event.target === form.benchmark) fill();
+    showPair();
+  });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  fill();
+  form.hidden = false;
+  showPair();
+}
+
+// ------------------------------------------------------------------------ saving
+
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font", "font-weight", "display"];
+
+/** A picture as a file of its own, with the styles that the page gives it. */
+function asFile(svg) {
+  const copy = svg.cloneNode(true);
+  const copies = [copy, ...copy.querySelectorAll("*")];
+  [svg, ...svg.querySelectorAll("*")].forEach((element, number) => {
+    const style = getComputedStyle(element);
+    for (const name of STYLES) copies[number].setAttribute(name, style.getPropertyValue(name));
+  });
+  copy.setAttribute("xmlns", SVG);
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ");
+  const ground = getComputedStyle(document.body).backgroundColor;
+  copy.prepend(draw("rect", { width, height, fill: ground }));
+  return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
+}
+
+function addSave(figure) {
+  const svg = figure.querySelector("svg");
+  if (!svg) return;
+  const button = make("button", { type: "button", className: "save", textContent: "Save as SVG" });
+  button.addEventListener("click", () => {
+    const link = make("a", { href: URL.createObjectURL(asFile(svg)), download: "figure.svg" });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  figure.append(button);
+}
+
 async function setUpDocuments() {
   documents = data.documents;
   const reasons = new Set(Object.values(data.reasons).flatMap(Object.keys));
@@ -269,7 +475,8 @@ async function setUpDocuments() {
     search();
   });
   filters.addEventListener("submit", (event) => event.preventDefault());
-  for (const [id, step] of [["back", -1], ["on", 1]]) {
+  byId("wins").addEventListener("click", () => { setWins(null); search(); });
+  for (const [id, step] of [["back", -1], ["next", 1]]) {
     byId(id).addEventListener("click", () => { page += step; showList(); });
   }
   filters.hidden = false;
@@ -283,4 +490,7 @@ async function setUpDocuments() {
 setUpModels();
 setUpHighlight();
 setUpSorting();
+setUpBars();
+setUpPair();
+all("figure.panel").forEach(addSave);
 setUpDocuments();

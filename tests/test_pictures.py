@@ -1,0 +1,231 @@
+"""Pictures of a page: scores by level, where points go, pairs of models, references."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from tests.browser import FOCUS, FOUND, look
+from tests.conftest import EXAMPLES
+from utils.__main__ import main
+from utils.core.documents import documents
+from utils.core.families import all_tasks, scorer
+from utils.leaderboard import pictures
+
+
+LEVELS = ("1", "2", "10")
+HOSTILE = "b </script><b>bold</b> \u202e"
+# Right answers of 12 to each level, by model.
+RIGHT = {"a": (12, 9, 3), HOSTILE: (6, 6, 6)}
+TASK = "tot_arithmetic"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A board of two models on 36 documents with levels, of which each knows some answers."""
+    folder = tmp_path_factory.mktemp("levels")
+    rows = documents(TASK, EXAMPLES)[:36]
+    for model, counts in RIGHT.items():
+        lines = []
+        for number, row in enumerate(rows):
+            place, level = divmod(number, len(LEVELS))
+            document = row | {"level": LEVELS[level]}
+            response = scorer(TASK).utils.gold_response(document)
+            if place >= counts[level]:
+                response = "No idea." if place % 2 else '{"answer": "odd"}'
+            lines.append({"task": TASK, "doc": document, "response": response})
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        (folder / f"{len(model)}.jsonl").write_text(text)
+    runs = [f"{model}={folder / f'{len(model)}.jsonl'}" for model in RIGHT]
+    html = folder / "board.html"
+    assert main(["leaderboard", *runs, "--html", str(html)]) == 0
+    return html
+
+
+@pytest.fixture
+def data(page):
+    text = page.read_text(encoding="utf-8")
+    return json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+
+
+def figures(scores: dict[str, float], task: str = "t") -> dict:
+    """Return figures of a model with a flexible score by level."""
+    row = {
+        "by": "level",
+        "task": task,
+        "n": 9,
+        "published_low": 0.1,
+        "published_high": 1.0,
+    }
+    row |= {"flexible_low": 0.0, "flexible_high": 1.0}
+    return {
+        f"{task}|level|{level}": row | {"value": level, "published": x, "flexible": x}
+        for level, x in scores.items()
+    }
+
+
+class Stub:
+    def __init__(self, name: str, scores: dict[str, float]) -> None:
+        self.name, self.figures = name, figures(scores)
+
+
+class OneTask:
+    tasks = ("t",)
+
+
+def test_levels_are_in_natural_order_and_scores_at_their_height():
+    entrants = [Stub("x", {"10": 0.5, "2": 1.0, "1": 0.0}), Stub("y", {"2": 0.5})]
+    (panel,) = pictures.level_panels(entrants, [OneTask])
+    assert [*panel["levels"]] == ["1", "2", "10"]
+    (line,) = panel["lines"]  # a model with one level has no line
+    middle = (pictures.TOP + pictures.BOTTOM) / 2
+    heights = [point.y for point in line.points["flexible"]]
+    assert heights == [pictures.BOTTOM, pictures.TOP, middle]
+
+
+def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
+    entrants = [Stub(f"{n}", {"1": 0.5, "2": 0.02}) for n in range(pictures.MOST_LINES)]
+    (panel,) = pictures.level_panels(entrants, [OneTask])
+    ys = sorted(line.label_y["published"] for line in panel["lines"])
+    assert all(high - low >= 13.9 for low, high in zip(ys, ys[1:]))
+    assert ys[-1] <= pictures.BOTTOM
+
+
+def test_pairs_count_the_documents_of_which_one_model_has_the_higher_score(data):
+    pairs = data["pairs"]["tot"]
+    names = data["models"]
+    answers = {name: {} for name in names}
+    parts = {}
+    for document in data["documents"]:
+        parts[document["key"]] = document["parts"]["question_type"]
+        for answer in document["answers"]:
+            answers[names[answer["model"]]][document["key"]] = answer["scores"]
+    for place, rule in enumerate(("published", "flexible")):
+        expected = {}
+        for key, part in parts.items():
+            first, second = (answers[name][key][place] for name in names)
+            if first != second:
+                expected.setdefault(part, [0, 0])[first < second] += 1
+        pair = pairs["pairs"]["0-1"][rule]
+        found = {pairs["parts"][part][2]: wins for part, *wins in pair["parts"]}
+        assert found == expected
+        assert pair["documents"] == 36
+        first, second = (
+            sum(x[place] for x in answers[name].values()) for name in names
+        )
+        value, low, high = pair["difference"]
+        assert value == pytest.approx((first - second) / 36)
+        assert low < value < high
+
+
+def test_bars_count_each_answer_once_by_its_reason(page, data):
+    text = page.read_text(encoding="utf-8")
+    counts = Counter(
+        (answer["model"], answer["reason"])
+        for document in data["documents"]
+        for answer in document["answers"]
+    )
+    assert sum(counts.values()) == 72
+    for (model, reason), count in counts.items():
+        link = f'data-task="tot" data-model="{model}" data-reason="{reason}"'
+        assert f"{count} answers, {reason.replace('_', ' ')}" in text
+        assert link in text
+
+
+def test_names_in_pictures_are_escaped(page):
+    text = page.read_text(encoding="utf-8")
+    assert "<b>bold" not in text
+    assert "\u202e" not in text
+
+
+# What the file of references holds -> the types of its cells.
+FIELDS = {
+    **{"tasks": list, "rows": int, "rule": str, "kind": str, "name": str},
+    **{"score": float, "source": str, "setting": str},
+}
+
+
+def test_references_are_of_whole_benchmarks_with_their_sources():
+    path = pictures.__file__.replace("pictures.py", "references.json")
+    for reference in json.loads(open(path, encoding="utf-8").read()):
+        assert {key: type(cell) for key, cell in reference.items()} == FIELDS
+        assert 0 < reference["score"] <= 1
+        assert reference["rule"] in ("published", "flexible")
+        assert reference["kind"] in ("ceiling", "paper")
+        assert reference["source"]
+        assert {*reference["tasks"]} <= {*all_tasks()}
+        row_counts = [scorer(task).upstream[0] for task in reference["tasks"]]
+        assert sum(row_counts) == reference["rows"]
+
+
+def test_references_are_shown_for_the_very_rows_alone():
+    class Tasks:
+        tasks = (TASK,)
+
+    known = pictures.references(Tasks, (TASK,), 1_850)
+    assert {reference["kind"] for reference in known} == {"ceiling", "paper"}
+    assert pictures.references(Tasks, (TASK,), 36) == []
+
+
+# Elements of SVG have no `click`.
+CLICK = """
+arguments[0].dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}))
+"""
+# The two models of a pair change places.
+TURN = """
+const form = document.getElementById("pair");
+const [first, second] = [form.first.value, form.second.value];
+form.first.value = second;
+form.second.value = first;
+form.second.dispatchEvent(new Event("input", { bubbles: true }));
+"""
+
+
+def test_parts_of_pictures_lead_to_the_documents_that_they_count(driver, find, page):
+    driver.get_log("browser")
+    look(driver, page)
+    link = find('[data-reason="other_value"], [data-reason="unreadable"]')[0]
+    count = int(link.get_attribute("aria-label").rpartition(": ")[2].split()[0])
+    driver.execute_script(
+        "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))",
+        link,
+    )
+    assert driver.execute_script(FOUND) == count
+    side = find("#pair-figure .side0")[0]
+    count = int(side.text.split()[-1])
+    driver.execute_script(
+        "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))",
+        side,
+    )
+    assert driver.execute_script(FOUND) == count
+    assert driver.execute_script(FOCUS) == "document"
+    find("#wins")[0].click()
+    assert driver.execute_script(FOUND) == 36
+    assert driver.get_log("browser") == []
+
+
+def test_a_pair_is_picked_and_the_switch_shows_the_other_score(driver, find, page):
+    look(driver, page)
+    caption = find("#pair-figure figcaption")[0].text
+    driver.execute_script(TURN)
+    turned = find("#pair-figure figcaption")[0].text
+    assert caption != turned
+    assert ("+" in caption.partition("points")[0]) != (
+        "+" in turned.partition("points")[0]
+    )
+    shown = "return getComputedStyle(document.querySelector(arguments[0])).display"
+    assert driver.execute_script(shown, ".panel .by-published") == "none"
+    find("#rule-published")[0].click()
+    assert driver.execute_script(shown, ".panel .by-published") != "none"
+    assert driver.execute_script(shown, ".panel .by-flexible") == "none"
+    find("figure.panel .save")[0].click()  # a file is made, and nothing fails
+    assert driver.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_pictures_are_no_wider_than_the_page(driver, page, width):
+    driver.set_window_size(width, 900)
+    look(driver, page)
+    script = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert driver.execute_script(script) <= 0
+    driver.set_window_size(1280, 900)

@@ -1,0 +1,255 @@
+"""What the pictures of a page show: scores by level, where points go, and pairs of models.
+
+Pictures are plain SVG in the page. Positions of a panel are in its own units, WIDTH wide and
+HEIGHT high; scores of bars are shares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import chain, combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from ..core.cli import printable
+from ..core.families import Group, scorer
+from ..core.text_tables import natural
+from ..score.rows import RULES, headline_scores
+from ..stats import estimate_difference
+from ..verdicts.tally import Document
+from .board import Entrant
+
+
+MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
+MOST_RIVALS = 12  # models of which each pair is compared
+LEVEL = "level"  # the breakdown that panels show
+WIDTH, HEIGHT = 420, 200  # of a panel
+LEFT, RIGHT, TOP, BOTTOM = (
+    34,
+    292,
+    10,
+    176,
+)  # of the axes in it; labels stand behind RIGHT
+_LABEL_HEIGHT = 14
+_REFERENCES = json.loads(Path(__file__).with_name("references.json").read_bytes())
+
+
+class Point(NamedTuple):
+    """A score at a level."""
+
+    x: float
+    y: float  # of the score, and of the ends of its interval
+    y_low: float
+    y_high: float
+    row: dict  # the figures
+
+
+class Line(NamedTuple):
+    """A model's scores by level."""
+
+    model: int  # its place on the board, which gives colour and shape
+    name: str
+    points: dict[str, list[Point]]  # by rule
+    label_y: dict[str, float]  # of the name at the line's end
+
+
+def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[dict]:
+    """Return a panel for each task of which a model has scores at two levels or more."""
+    panels = []
+    for task in (task for benchmark in benchmarks for task in benchmark.tasks):
+        rows_by_model = {
+            number: rows
+            for number, entrant in enumerate(entrants[:MOST_LINES])
+            if len(rows := _rows_by_level(entrant, task)) > 1
+        }
+        levels = sorted({*chain(*rows_by_model.values())}, key=natural)
+        if levels:
+            names = {number: entrants[number].name for number in rows_by_model}
+            panels.append(_panel(task, levels, rows_by_model, names))
+    return panels
+
+
+def _rows_by_level(entrant: Entrant, task: str) -> dict[str, dict]:
+    """Return level -> figures of a model's answers to a task."""
+    return {
+        row["value"]: row
+        for row in entrant.figures.values()
+        if row["by"] == LEVEL and row["task"] == task and row["published"] is not None
+    }
+
+
+def _panel(
+    task: str,
+    levels: list[str],
+    rows_by_model: dict[int, dict[str, dict]],
+    names: dict[int, str],
+) -> dict:
+    """Return the panel of a task: its levels with their x, and a `Line` a model."""
+    step = (RIGHT - LEFT) / len(levels)
+    x_by_level = {
+        level: LEFT + step * (place + 0.5) for place, level in enumerate(levels)
+    }
+    points_by_model: dict[int, dict[str, list[Point]]] = {}
+    for place, (model, rows) in enumerate(rows_by_model.items()):
+        # Bars of several models at one level stand beside each other.
+        shift = 3.2 * (place - (len(rows_by_model) - 1) / 2)
+        points_by_model[model] = {
+            rule: [
+                _point(x + shift, rows[level], rule)
+                for level, x in x_by_level.items()
+                if level in rows
+            ]
+            for rule in RULES
+        }
+    label_ys = {rule: _spread_labels(points_by_model, rule) for rule in RULES}
+    lines = [
+        Line(
+            model, names[model], points, {rule: label_ys[rule][model] for rule in RULES}
+        )
+        for model, points in points_by_model.items()
+    ]
+    return {"task": task, "levels": x_by_level, "lines": lines}
+
+
+def _point(x: float, row: dict, rule: str) -> Point:
+    """Return a score and the ends of its interval as a place in a panel."""
+    ends = (row[f"{rule}{end}"] for end in ("", "_low", "_high"))
+    return Point(x, *(BOTTOM - (BOTTOM - TOP) * share for share in ends), row)
+
+
+def _spread_labels(
+    points_by_model: dict[int, dict[str, list[Point]]], rule: str
+) -> dict[int, float]:
+    """Return model -> y of its name: near the last point, and no two on each other."""
+    last_y = {model: points[rule][-1].y for model, points in points_by_model.items()}
+    label_y, lowest = {}, TOP
+    for model in sorted(last_y, key=last_y.get):
+        label_y[model] = max(last_y[model], lowest)
+        lowest = label_y[model] + _LABEL_HEIGHT
+    overflow = max(0, lowest - _LABEL_HEIGHT - BOTTOM)
+    return {model: y - overflow for model, y in label_y.items()}
+
+
+def reason_bars(entrants: list[Entrant], benchmark: Group) -> dict:
+    """Return where the points of a benchmark go: a bar of reasons for each model.
+
+    Each answer counts once, by the reason that its family's rules give. `legend` says what
+    each reason means, and `found` which of them there are.
+    """
+    tasks = {task for entrant in entrants for task in entrant.answered(benchmark)}
+    meanings: dict[str, str] = {}
+    for task in sorted(tasks):
+        meanings = scorer(task).utils.REASONS | meanings
+    bars = []
+    for number, entrant in enumerate(entrants):
+        counts: Counter[str] = Counter()
+        for task in entrant.answered(benchmark):
+            counts.update(entrant.model.tasks[task].all.reasons)
+        if total := counts.total():
+            parts, start = [], 0.0
+            for reason in filter(counts.get, meanings):
+                share = counts[reason] / total
+                part = {"reason": reason, "count": counts[reason], "share": share}
+                parts.append(part | {"start": start})
+                start += share
+            bars.append({"model": number, "entrant": entrant, "parts": parts})
+    found = {part["reason"] for bar in bars for part in bar["parts"]}
+    return {"legend": meanings, "found": found, "bars": bars}
+
+
+def pairs(entrants: list[Entrant], benchmark: Group) -> dict:
+    """Return how the models of a benchmark differ, two by two, on what both answered.
+
+    Of each of `pairs`, "FIRST-SECOND", and each rule: the `difference` of scores (first minus
+    second) with its interval, on how many `documents`, and as `parts` the place of a part
+    among `parts` with how many of its documents the first model has the higher score of, and
+    how many the second. `models` are places on the board.
+    """
+    rivals = [
+        (number, entrant)
+        for number, entrant in enumerate(entrants)
+        if entrant.answered(benchmark)
+    ][:MOST_RIVALS]
+    differences = {}
+    for (first, entrant), (second, other) in combinations(rivals, 2):
+        if sides := _common_documents(entrant, other, benchmark):
+            by_rule = {rule: _difference(benchmark, sides, rule) for rule in RULES}
+            differences[f"{first}-{second}"] = by_rule
+    all_differences = [*chain(*(by_rule.values() for by_rule in differences.values()))]
+    all_parts = [*dict.fromkeys(chain(*(x["wins"] for x in all_differences)))]
+    places = {part: place for place, part in enumerate(all_parts)}
+    for difference in all_differences:
+        wins_by_part = difference.pop("wins")
+        difference["parts"] = [
+            [places[part], *wins_by_part[part]] for part in wins_by_part
+        ]
+    return {
+        "models": [number for number, _ in rivals],
+        "parts": [[task, by, printable(value)] for task, by, value in all_parts],
+        "pairs": differences,
+    }
+
+
+def _common_documents(
+    first: Entrant, second: Entrant, benchmark: Group
+) -> list[list[tuple[str, Document]]]:
+    """Return the documents that two models answered, of either one after their tasks."""
+    documents_by_key = [
+        {
+            key: doc
+            for key, doc in entrant.model.documents()
+            if key[0] in benchmark.tasks
+        }
+        for entrant in (first, second)
+    ]
+    common_keys = sorted(documents_by_key[0].keys() & documents_by_key[1].keys())
+    if not common_keys:
+        return []
+    return [[(key[0], docs[key]) for key in common_keys] for docs in documents_by_key]
+
+
+def _difference(
+    benchmark: Group, sides: list[list[tuple[str, Document]]], rule: str
+) -> dict:
+    """Return the paired difference of two models, and who `wins` how often, by part."""
+    values, clusters = [], []
+    for side in sides:
+        documents_by_task: dict[str, list[Document]] = {}
+        for task, document in side:
+            documents_by_task.setdefault(task, []).append(document)
+        scores, clusters = headline_scores(benchmark, documents_by_task, rule)
+        values.append(scores)
+    estimate = estimate_difference(values[1], values[0], clusters)
+    wins_by_part: dict[tuple, list[int]] = {}
+    for (task, first), (_, second) in zip(*sides):
+        metric = scorer(task).headline[RULES.index(rule)]
+        scores = first.means()[metric], second.means()[metric]
+        if scores[0] != scores[1]:
+            wins = wins_by_part.setdefault(_part(task, first), [0, 0])
+            wins[scores[0] < scores[1]] += 1
+    return {
+        "difference": [estimate.value, estimate.low, estimate.high],
+        "documents": len(clusters),
+        "wins": wins_by_part,
+    }
+
+
+def _part(task: str, document: Document) -> tuple[str, str | None, str]:
+    """Return the part of a benchmark that a document is in: task, breakdown and value."""
+    for breakdown in scorer(task).utils.BOARD_COLUMNS:
+        if breakdown in document.parts:
+            return task, breakdown, document.parts[breakdown]
+    return task, None, ""
+
+
+def references(benchmark: Group, tasks: tuple[str, ...], rows: int) -> list[dict]:
+    """Return what others scored on the very rows of a benchmark, and ceilings of these.
+
+    `tasks` are those of it on the board, and `rows` how many documents they have there.
+    """
+    return [
+        reference
+        for reference in _REFERENCES
+        if reference["tasks"] == [*tasks] and reference["rows"] == rows
+    ]
