@@ -7,6 +7,7 @@ import pytest
 
 from tests.browser import FOCUS, FOUND, look
 from tests.conftest import EXAMPLES
+from tests.pictures import FOLDER, STRUCTURE, Outline, board
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer
@@ -229,3 +230,11 @@ def test_pictures_are_no_wider_than_the_page(driver, page, width):
     script = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert driver.execute_script(script) <= 0
     driver.set_window_size(1280, 900)
+
+
+def test_the_pictures_in_the_readme_show_the_page_as_it_is(tmp_path):
+    text = board(tmp_path).read_text(encoding="utf-8")
+    known = json.loads(STRUCTURE.read_text(encoding="utf-8"))
+    assert Outline(text).parts == known, "run python -m tests.pictures"
+    for picture in FOLDER.glob("*.png"):
+        assert picture.stat().st_size <= 200_000
