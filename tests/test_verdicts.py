@@ -74,7 +74,8 @@ def test_a_signal_ends_all_and_what_is_finished_is_kept(tmp_path, call_score):
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGTERM)  # as `timeout` and a batch system do
     _, messages = process.communicate(timeout=60)
-    assert (process.returncode, messages) == (143, "ended by SIGTERM\n")
+    kept = "verdicts on 1 of 2 files are kept, and the same command goes on"
+    assert (process.returncode, messages) == (143, f"ended by SIGTERM; {kept}\n")
     with pytest.raises(ProcessLookupError):  # of the group nobody is left
         for _ in range(500):
             os.killpg(process.pid, 0)

@@ -42,6 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
         stream.reconfigure(errors="backslashreplace")
     # What harness, hub and families log below errors is left out: tools say their own.
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    # Bars of the harness and of the hub are as ours (`core.progress`).
+    if sys.stderr.isatty():
+        os.environ.setdefault("TQDM_DELAY", "1")
+        os.environ.setdefault("TQDM_LEAVE", "0")
+    else:
+        os.environ.setdefault("TQDM_DISABLE", "1")
     logging.getLogger("lm_eval").setLevel(logging.ERROR)
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(signum) == signal.SIG_DFL:  # `nohup` has SIGHUP ignored
@@ -65,9 +71,9 @@ def main(arguments: list[str] | None = None) -> int:
             file_prefix = f"{error.filename}: " if error.filename else ""
             say(f"{file_prefix}{fault_of(error)}")
     except KeyboardInterrupt as error:
-        signum = error.args[0] if error.args else signal.SIGINT
+        signum, *details = error.args or [signal.SIGINT]
         with suppress(OSError):  # the terminal may be what has gone
-            say(f"ended by {signal.Signals(signum).name}")
+            say("; ".join([f"ended by {signal.Signals(signum).name}", *details]))
         return 128 + signum
     return 1
 

@@ -111,11 +111,15 @@ def rows(*request: object) -> Iterator[dict]:
 
 
 def rows_with_bar(request: Request) -> list[dict]:
-    """Return all rows, with a bar of progress where they take seconds."""
+    """Return all rows, with a bar on a terminal where they take seconds."""
     from tqdm import tqdm
 
-    bar_title, bar_settings = f"fresh_{request.generator}", {"delay": 2, "leave": False}
-    return [*tqdm(rows(*request), bar_title, request.count, unit="row", **bar_settings)]
+    bar_title, bar_settings = (
+        f"fresh_{request.generator}",
+        {"delay": 1, "disable": None},
+    )
+    bar_settings |= {"unit": "row", "leave": False}
+    return [*tqdm(rows(*request), bar_title, request.count, **bar_settings)]
 
 
 def read_request(

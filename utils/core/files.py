@@ -20,9 +20,13 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from .errors import LineError, ToolError
+
+
+if TYPE_CHECKING:
+    from .progress import Meter
 
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -45,12 +49,16 @@ def read_jsonl(path: Path) -> list[dict]:
 
 
 def read_lines(
-    path: Path, longest: int = MOST_BYTES, most: float = math.inf
+    path: Path,
+    longest: int = MOST_BYTES,
+    most: float = math.inf,
+    meter: Meter | None = None,
 ) -> Iterator[Line]:
     """Yield the lines that are not blank, one at a time, for `parse`.
 
     Raises OSError where the file cannot be read, ToolError where it is of another format,
-    damaged, a line has more than `longest` bytes or all of them more than `most`.
+    damaged, a line has more than `longest` bytes or all of them more than `most`. `meter` says
+    how far the file is read, unpacked or not.
     """
     line_number, byte_count = 0, 0
     with open(path, "rb") as file:  # once, for a pipe can be read but once
@@ -66,6 +74,8 @@ def read_lines(
                 if byte_count > most:
                     fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
                     raise ToolError(f"{path}: {fault}; split the file")
+                if meter:
+                    meter.position = file.tell()
                 if line_bytes.strip():
                     yield Line(place, line_number, line_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile):

@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +26,7 @@ from typing import NamedTuple, TypeVar
 
 Work = TypeVar("Work")
 _OUT_OF_MEMORY = 77  # exit status
+_POLL_SECONDS = 0.2
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -36,15 +38,21 @@ class Ended(NamedTuple):
 
 
 def run_apart(
-    do: Callable[[Work], dict], pieces: Iterable[Work], workers: int, most_memory: int
+    do: Callable[[Work], dict],
+    pieces: Iterable[Work],
+    workers: int,
+    most_memory: int,
+    poll: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Work, dict | Ended]]:
     """Yield each piece of work with what `do` returns of it, as they finish.
 
     At most `workers` processes run at a time, each with at most `most_memory` MiB above
-    this one's own. `do` limits processor time by `allow_seconds`.
+    this one's own. `do` limits processor time by `allow_seconds`. `poll` is called some
+    times a second, as to show progress.
     """
     queue = deque(pieces)
     running: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
+    next_poll = 0.0
     try:
         while queue or running:
             while queue and len(running) < workers:
@@ -55,13 +63,16 @@ def run_apart(
                 process.start()
                 writer.close()
                 running[reader] = work, process
-            for reader in wait(running):
+            for reader in wait(running, _POLL_SECONDS):
                 message = b""
                 with suppress(EOFError), reader:
                     message = reader.recv_bytes()
                 work, process = running.pop(reader)
                 process.join()
                 yield work, _reply(message, process.exitcode)
+            if time.monotonic() >= next_poll:
+                poll()
+                next_poll = time.monotonic() + _POLL_SECONDS
     finally:
         for _, process in running.values():
             process.kill()

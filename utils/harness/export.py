@@ -40,6 +40,7 @@ from ..core.errors import ToolError
 from ..core.families import bare, leaf_tasks
 from ..core.files import check_output, written_whole
 from ..core.private import MergeDictAction
+from ..core.progress import tracked
 from ..verdicts.answers import custom_id, read_answers
 
 
@@ -146,7 +147,8 @@ def request_lines(options: Namespace) -> Iterator[dict]:
         for answer in read_answers(batch_output)
         if not answer.fault
     }
-    for request in prompt_taker.requests:
+    requests = prompt_taker.requests
+    for request in tracked(requests, "requests", len(requests)):
         prompt, gen_kwargs = request.args
         request_id = custom_id(bare(request.task_name), request.doc_id, request.doc)
         if request_id not in answered_ids:

@@ -23,6 +23,7 @@ from argparse import ArgumentTypeError
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.errors import ToolError
 from ..core.families import all_tasks, configuration, function, is_generated, leaf_tasks
+from ..core.progress import tracked
 from .offline import make
 from .sources import Source
 
@@ -66,7 +67,8 @@ def _source(task: str, options: dict) -> Source:
     request = {name: value for name, value in settings if name.startswith("gen_")}
     module = sys.modules[function(config["custom_dataset"]).__module__]
     try:
-        rows = module.rows_with_bar(module.read_request(generator_name, **request))
+        rows_request = module.read_request(generator_name, **request)
+        rows = [*tracked(module.rows(*rows_request), task, rows_request.count)]
     except ValueError as error:
         raise ToolError(str(error)) from None
     settings_text = ", ".join(f"{name} {value}" for name, value in request.items())

@@ -27,6 +27,7 @@ from filelock import FileLock, Timeout
 from ..core.cli import output_path, say, tool_parser
 from ..core.errors import ToolError
 from ..core.families import FOLDER as TASKS, leaf_tasks, scorer, task_files
+from ..core.progress import tracked
 from .manifest import LOCK, Manifest
 from .sources import Source, checked_lines, find_sources
 
@@ -148,7 +149,9 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     task_scorer, doc_digests = scorer(min(source.tasks)), []
     benchmark_row_count, benchmark_fingerprint = task_scorer.upstream
     expected_row_count = None if allow_partial else benchmark_row_count
-    manifest.write(file, checked_lines(source, expected_row_count, doc_digests))
+    row_lines = checked_lines(source, expected_row_count, doc_digests)
+    kept = "whole files are kept, and the same command goes on"
+    manifest.write(file, tracked(row_lines, source.file, benchmark_row_count, kept))
     fingerprint = task_scorer.utils.fingerprint(doc_digests)
     has_upstream_rows = given_as != "local file" or fingerprint == benchmark_fingerprint
     manifest.data[source.file] = {

@@ -26,6 +26,7 @@ from ..core.documents import documents_of
 from ..core.errors import ToolError
 from ..core.families import all_tasks, configuration, scorer, transformations
 from ..core.files import read_jsonl
+from ..core.progress import tracked
 from . import disputed
 from .manifest import Manifest
 from .offline import check, make
@@ -113,7 +114,8 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
     draws, count_by_reason = [], Counter()
-    for row, base_doc in zip(rows, documents_of(base_scorer.task, rows)):
+    rows_and_docs = zip(rows, documents_of(base_scorer.task, rows))
+    for row, base_doc in tracked(rows_and_docs, f"twins: {task}", len(rows)):
         row_digest = base_scorer.utils.digest(base_doc).hex()
         row_key, row_draws, refusals = f"{seed}|{row_digest}", [], []
         is_disputed = row_digest[:16] in disputed.DIGESTS[[*disputed.LISTS][-1]]

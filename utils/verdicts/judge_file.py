@@ -17,6 +17,7 @@ from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
 from ..core.families import scorer
 from ..core.files import Line, read_lines, sha256_of
 from ..core.processes import Ended, allow_seconds, run_apart
+from ..core.progress import Meter, metered
 from .answer_files import AnswerFile
 from .answers import Answer, answers_in, claims_of, read_results, typed_claim
 from .constants import References
@@ -51,8 +52,20 @@ MOST_FAULTS = 5  # that a table names; the others are counted
 def judge_apart(judgings: list[Judging], options: Namespace) -> Iterator[tuple]:
     """Yield each judging with its reply, as of `Judging.reply`, as they finish."""
     workers, most_memory = options.workers, options.most_memory
-    for judging, reply in run_apart(Judging.reply, judgings, workers, most_memory):
-        yield judging, _fault(reply, options) if isinstance(reply, Ended) else reply
+    meters = [judging.meter for judging in judgings]
+    paths = [judging.source.path for judging in judgings]
+    sizes = [path.stat().st_size if path.exists() else 0 for path in paths]
+    done_count = 0
+
+    def kept() -> str:
+        tables_text = f"verdicts on {done_count} of {len(judgings)} files are kept"
+        return f"{tables_text}, and the same command goes on"
+
+    with metered(meters, sizes, kept) as show:
+        limits = workers, most_memory, lambda: show(done_count)
+        for judging, reply in run_apart(Judging.reply, judgings, *limits):
+            yield judging, _fault(reply, options) if isinstance(reply, Ended) else reply
+            done_count += 1
 
 
 def _fault(ended: Ended, options: Namespace) -> dict[str, str]:
@@ -86,6 +99,7 @@ class Judging:
     folder: Path  # for the rows of its table
     options: Namespace  # LIMITS, `include_path` and `leave_out`
     check: type | None  # what a board checks, such as `run_checks.Check`
+    meter: Meter = field(default_factory=Meter.shared)  # of lines and answers
     seconds: float = 0  # of processor time that it may take
     results: dict = field(default_factory=dict)
     model: str | None = None
@@ -160,7 +174,7 @@ class Judging:
         """Judge the lines of the file; return why it is not read to its end, if so."""
         size_limits = self.options.most_line << 20, self.options.most_unpacked << 20
         try:
-            for line in read_lines(self.source.path, *size_limits):
+            for line in read_lines(self.source.path, *size_limits, self.meter):
                 self._judge_line(line)
         except ToolError as error:
             return self._without_path(f"{error}")
@@ -183,6 +197,7 @@ class Judging:
         try:
             for answer in answers:
                 self._judge(answer)
+                self.meter.answers += 1
                 self.seconds += options.most_answer_ms / 1000
                 if self.check and scorer(task).upstream[0] is None:
                     self.seconds += options.most_row_ms / 1000  # its row is regenerated

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
 
+from ..core.progress import progress
 from ..packs.sample import recognise
 from .answer_files import AnswerFile, Failure, find_answer_files
 from .answers import LONGEST
@@ -57,10 +58,13 @@ class Model:
                 yield (task, document.digest, copy_counts[document.digest]), document
                 copy_counts[document.digest] += 1
 
-    def read(self, options: Namespace, has_rows: bool) -> None:
+    def read(
+        self, options: Namespace, has_rows: bool, note: Callable[[], object]
+    ) -> None:
         """Join the documents of its tables; count second answers as refused.
 
-        Where `has_rows`, documents have the rows of their answers.
+        Where `has_rows`, documents have the rows of their answers. `note` is called after
+        each document.
         """
         for table, task_entry in self.entries:
             task, refusals = task_entry["task"], table.head["refused"]
@@ -76,6 +80,7 @@ class Model:
                     refusals["tasks"].append([task, self.filter, 1])
                     if len(refusals["lines"]) < MOST_FAULTS:
                         refusals["lines"].append([line_number, fault])
+                note()
         for task, tally in self.tasks.items():
             seed = self.claims(task).get("sample_seed")
             if seed is not None:
@@ -128,8 +133,12 @@ def read_models(
     models_of_runs = [_models_of(tables) for tables in tables_by_run.values()]
     models = [model for models_of_run in models_of_runs for model in models_of_run]
     _make_names_unique(models)
-    for model in models:
-        model.read(options, has_rows)
+    entries = [task_entry for model in models for _, task_entry in model.entries]
+    document_count = sum(task_entry["documents"] for task_entry in entries)
+    kept = "all verdicts are kept, and the same command goes on"
+    with progress("documents", document_count, lambda: kept) as bar:
+        for model in models:
+            model.read(options, has_rows, bar.update)
     for first_model, *_ in models_of_runs:  # all filters of a run share its tables
         for table in first_model.tables:
             first_model.messages += _messages(table)

@@ -1,0 +1,66 @@
+"""Progress: a terminal sees it soon in a long run, a pipe never; Ctrl-C says what is kept."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from tests.answers import write
+from tests.conftest import ROOT
+
+
+ANSWER = {"task": "tot_arithmetic", "response": '{"answer": "2"} ' + "so " * 500}
+DOCUMENT = {"question_type": "trick", "label": "{'answer': '1'}"}
+SHOWN = re.compile(r"0 of 1 files, [\d,]+ answers, [\d,]+/s \|.*\| (\d+) %, \d")
+
+
+@pytest.fixture(scope="module")
+def command(tmp_path_factory) -> list[str]:
+    """The scoring of a file that takes seconds."""
+    lines = [
+        json.dumps(ANSWER | {"doc_id": number, "doc": {**DOCUMENT, "question": number}})
+        for number in map(str, range(40_000))
+    ]
+    path = write(tmp_path_factory.mktemp("long") / "answers.jsonl", *lines)
+    return [sys.executable, "-m", "utils", "score", str(path)]
+
+
+def read_until(terminal: int, pattern: re.Pattern, seconds: float) -> str:
+    """Return what a terminal shows until a pattern matches or time is over."""
+    shown, end = "", time.monotonic() + seconds
+    while time.monotonic() < end and not pattern.search(shown):
+        try:
+            shown += os.read(terminal, 1 << 16).decode(errors="replace")
+        except OSError:  # the program has ended
+            break
+    return shown
+
+
+def test_a_terminal_shows_progress_and_ctrl_c_says_what_is_kept(command):
+    terminal, stderr = pty.openpty()
+    fcntl.ioctl(stderr, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    streams = {"stdout": subprocess.DEVNULL, "stderr": stderr}
+    process = subprocess.Popen(command, cwd=ROOT, **streams)
+    os.close(stderr)
+    shown = SHOWN.search(read_until(terminal, SHOWN, 60))
+    assert int(shown[1]) < 50  # percent: it does not come at the end alone
+    process.send_signal(signal.SIGINT)
+    kept = "verdicts on 0 of 1 files are kept, and the same command goes on"
+    ended = re.compile(rf"\r *\rended by SIGINT; {kept}\r\n$")
+    assert ended.search(read_until(terminal, ended, 60))
+    assert process.wait() == 130
+    os.close(terminal)
+
+
+def test_a_pipe_shows_no_progress(command):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
