@@ -1,5 +1,6 @@
 """`temporal-eval compare`: the figures are right, the documents the same, no surprise."""
 
+import io
 import json
 import os
 import random
@@ -13,6 +14,7 @@ from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.layout import Layout
 from utils.verdicts import tally as figures
 
 
@@ -107,53 +109,59 @@ def test_a_benchmark_with_tasks_missing_is_named_so(rows, tasks, scope):
     assert (published["difference"], published["better"]) == (0, None)
 
 
-BETTER = "{} is better than {} on SCOPE: "
-OPEN = "{} and {} are not shown to differ on SCOPE: observed "
 HALF = [NONE] * 20 + [RIGHT] * 20
-# What a second run answers, the better run, and what is said of its scores, of the
-# difference, its interval and p, and of the difference that would be detected.
-SENTENCES = {
-    "better": ([RIGHT] * 40, BETTER, "ba", 100, 50, 50, "+30.4 to +64.8", "< 0.0001", None),
+OPEN = "not shown"
+SHOWN_BY = (
+    "4 of 5 such tests: tot_arithmetic, published {0}; tot_arithmetic, flexible {0}."
+)
+# What a second run answers; b, a minus b with its interval, p and the better run; and what is
+# said of the difference that would be shown.
+TABLES = {
+    "better": ([RIGHT] * 40, "100.0", "-50.0 [-64.8, -30.4]", "≤ 0.0001", "b", None),
     "nearly": (
         [NONE] * 14 + [RIGHT] * 26,
-        *(OPEN, "ba", 65, 50, 15, "+1.3 to +27.3", "= 0.064", "difference of 22.6 points"),
+        *("65.0", "-15.0 [-27.3, -1.3]", "0.064", OPEN, SHOWN_BY.format("22.6")),
     ),
-    "one": ([RIGHT], OPEN, "ba", 100, 0, 100, "-100.0 to +100.0", "= 1", "so few clusters (1)"),
-    "equal": (HALF[::-1], OPEN, "ab", 50, 50, 0, "-31.5 to +31.5", "= 1", "difference of 46.3 points"),
+    "one": ([RIGHT], "100.0", "-100.0 [-100.0, +100.0]", "1", OPEN, "so few clusters (1) of tot_arithmetic it"),
+    "equal": (HALF[::-1], "50.0", "0.0 [-31.5, +31.5]", "1", OPEN, SHOWN_BY.format("46.3")),
 }  # fmt: skip
+EXCLUDES_0 = (
+    "its interval excludes 0, but p = 0.032 becomes 0.064 when it is adjusted for 2"
+)
 
 
-@pytest.mark.parametrize("case", SENTENCES)
-def test_a_sentence_says_which_run_is_better(compare, case):
-    b, text, names, first, other, difference, interval, p_value, power = SENTENCES[case]
-    n, sign = len(b), "+" if difference else ""
-    printed = compare(lines(*HALF[:n]), lines(*b)).out.splitlines()
-    head, empty, scope, *both = printed[:5]
-    assert (head, empty) == ("a: a, b: b", "")
-    name, _, number = scope.rpartition(": ")
-    assert name.endswith(f" of Test of Time ({n} rows instead of 1,850)")
-    assert number == f"{n} documents in {n} clusters"
-    expected = text.format(*names) + (
-        f"{first:.1f} % against {other:.1f} %, a difference of {sign}{difference:.1f} points"
-        f" (95 % interval {interval} by itself; p {p_value} adjusted for 2 tests)."
-    )
-    for line, rule in zip(both, ("published", "flexible")):
-        claim = line.replace(name, "SCOPE").removeprefix(f"- {rule} score: ")
-        assert claim.startswith(expected)
-        more = claim.removeprefix(expected)
-        assert power in more if power else not more
-    assert max(map(len, printed[6:])) <= 94
+@pytest.mark.parametrize("case", TABLES)
+def test_a_table_says_which_run_is_better(compare, case):
+    b, score_b, difference, p_value, better, power = TABLES[case]
+    n = len(b)
+    printed = compare(lines(*HALF[:n]), lines(*b)).out
+    title, _, head, _, *both = printed.splitlines()[:6]
+    cells = [[x.strip() for x in line.split("|")[1:-1]] for line in (head, *both)]
+    score_a = "50.0" if n > 1 else "0.0"
+    figures = [score_a, score_b, difference, p_value, better]
+    assert title == "## a (a) and b (b)"
+    assert cells == [
+        ["benchmark", "score", "a", "b", "a - b [95 % interval]", "p", "better"],
+        ["tot_arithmetic", "published", *figures],
+        ["", "flexible", *figures],
+    ]
+    prose = [line for line in printed.splitlines() if not line.startswith("|")]
+    said = " ".join(" ".join(prose).split())
+    rows_text = f" of Test of Time ({n} rows instead of 1,850), {n} documents in {n} cl"
+    assert said.count(" rows instead of ") == 1 and rows_text in said
+    assert power in said if power else "such test" not in said
+    assert (EXCLUDES_0 in said) == (case == "nearly")
+    assert max(map(len, prose)) <= 94
 
 
-def test_a_sentence_is_the_same_whichever_run_is_named_first(rows, compare):
+def test_a_test_is_the_same_whichever_run_is_named_first(rows):
     """Also near the end of the scale, where one run has no room to be better."""
     runs = lines(*[RIGHT] * 38, NONE, NONE), lines(*[RIGHT] * 36, *[NONE] * 4)
     (there, *_), (back, *_) = rows(*runs), rows(*runs[::-1])
     assert there["detectable"] == back["detectable"] > 0.1
     assert (there["low"], there["high"]) == (-back["high"], -back["low"])
     assert there["a"] - there["b"] == pytest.approx(there["difference"])
-    one, other = (compare(*x).out.splitlines()[3] for x in (runs, runs[::-1]))
-    assert other == one.replace("a and b", "b and a")
+    assert (there["p_holm"], there["better"]) == (back["p_holm"], back["better"])
 
 
 def test_the_order_of_lines_changes_nothing(compare):
@@ -261,7 +269,7 @@ def test_a_command_that_cannot_be_done_ends_in_one_line(
     assert not [*tmp_path.glob("x.*")]
 
 
-def test_answers_are_counted_and_so_are_the_sentences(compare):
+def test_answers_are_counted_and_so_are_the_tests(compare):
     a = [x | {"sample": n} for n in range(2) for x in lines(NONE, RIGHT)]
     a[0]["finish_reason"] = "length"
     for run in (a, b := [x | {"task": f"{TASK}_separate"} for x in a]):
@@ -269,4 +277,54 @@ def test_answers_are_counted_and_so_are_the_sentences(compare):
     printed = compare(a + b, a + b, options=("--detail",))
     # Two tasks of two benchmarks, each with three answers to two documents.
     assert "a: 4 of 12 answers (33.3 %) were cut off by the token limit" in printed.err
-    assert "at least one of the 4 sentences calls" in " ".join(printed.out.split())
+    assert "at least one of the 4 rows calls" in " ".join(printed.out.split())
+
+
+def test_documents_that_one_run_has_right_are_shown_by_question_type(compare):
+    """By the flexible rule; what both have right, or neither, is left out."""
+    a, b = (
+        lines(RIGHT, WRONG, FLEXIBLE, NONE, RIGHT),
+        lines(WRONG, RIGHT, RIGHT, WRONG, NONE),
+    )
+    for line in (a[1], b[1]):
+        line["doc"] = line["doc"] | {"question_type": "odd|\x1b[31m"}
+    a[1]["response"] = '{"answer": "\x1b[2J|2"}'
+    printed = compare(a, b, options=("--show", 2)).out
+    _, _, shown = printed.partition(
+        "## Right by one, wrong by the other: a (a), b (b)\n"
+    )
+    table, documents = shown.strip().split("\n\n")[:2]
+    cells = [[x.strip() for x in line.split(" | ")] for line in table.splitlines()]
+    assert cells[2:] == [
+        ["| tot_arithmetic trick", "2", "0 |"],
+        [r"| `tot_arithmetic odd\|\x1b[31m`", "0", "1 |"],
+    ]
+    first, right, wrong, second, *others = documents.splitlines()
+    assert first.startswith("- document 0 (")
+    assert right.startswith("    a: right, ") and wrong.startswith(
+        "    b: other_value, "
+    )
+    assert second.startswith("- document 1 (") and len(others) == 2
+    assert others[0].startswith("    b: right, ")
+    assert printed.replace("\n", "").isprintable()
+    equal = compare(a, a, options=("--show", 2)).out
+    assert "There is no such document, by the flexible rule." in equal
+
+
+def test_a_terminal_gets_its_width_and_no_marks(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "50")
+    stream = io.StringIO()
+    assert Layout.of(stream).heading("a") == "## a"
+    stream.isatty = lambda: True
+    layout = Layout.of(stream)
+    assert layout.heading("a") == "\x1b[1ma\x1b[0m"
+    assert layout.fault("Fault in a").startswith("\x1b[1m\x1b[31mFault\x1b[0m in")
+    assert max(map(len, layout.paragraph("word " * 40).splitlines())) <= 50
+    assert layout.data("`x\x1b[2J|`") == r"`x\x1b[2J|`"
+    assert "|" not in layout.table([{"a": 1}])
+    for variable, value in (("NO_COLOR", "1"), ("TERM", "dumb")):
+        with monkeypatch.context() as context:
+            context.setenv(variable, value)
+            assert Layout.of(stream).heading("a") == "a"

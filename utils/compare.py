@@ -1,12 +1,13 @@
 """Compare runs of models document by document: which is better, and how sure is that?
 
-    temporal-eval compare RUN RUN [RUN ...] [--common] [--detail]
+    temporal-eval compare RUN RUN [RUN ...] [--common] [--detail] [--show N]
 
 A RUN is the output folder of a model, a sample log, or a file of answers; NAME=RUN names
 it. All answers are scored by this version of the pack. For each two runs and each benchmark
-a sentence on the published score and one on the flexible score says which run is better,
-or which difference such a test would detect. Where a run has answers to twins, a line says
-whether the model recalls public rows; for that one run is enough.
+a row on the published score and one on the flexible score says which run is better; below
+the table stands which difference such a test would show. Where a run has answers to twins, a line says
+whether the model recalls public rows; for that one run is enough. `--show N` prints N
+documents that one of two runs has right and the other wrong, by question type.
 
 Runs over different documents are refused; `--common` compares those that all have. Rows
 that a benchmark repeats are paired by `doc_id`; without it in all runs, they count where
@@ -23,20 +24,23 @@ from __future__ import annotations
 import json
 import math
 import sys
-import textwrap
 from argparse import Namespace
 from collections import defaultdict
-from itertools import chain, combinations, groupby, product, zip_longest
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain, combinations, groupby, islice, product, zip_longest
 from operator import itemgetter
 
 from . import stats
-from .core.cli import say, tool_parser
+from .core.cli import say, tool_parser, whole_number
 from .core.errors import ToolError
 from .core.families import Group, benchmarks, scorer, title_of
-from .core.text_tables import FORMATS, escaped, natural, p_text, percent, points, render
+from .core.layout import Layout
+from .core.text_tables import FORMATS, natural, p_text, percent, points, render
 from .integrity.recall import recall, recall_sentence
 from .score.health import faults
 from .score.rows import RULES, headline_scores
+from .verdicts.judge_answer import shorten, value_text
 from .verdicts.options import answer_options
 from .verdicts.runs import Model, read_models
 from .verdicts.tally import Document, Tally, rows_remark
@@ -48,11 +52,11 @@ _COLUMNS = "difference low high error freedom clusters design_effect p".split()
 _LEGEND = """\
 - Scores: published is by the benchmark's own rule (its metric card), flexible is the same for \
 the value in any form. An answer that is partly right may earn a part of the point.
-- Difference: the first-named run minus the second-named one, in percentage points.
+- a - b: the difference of the scores, in percentage points.
 - 95 % interval: the likely range of the true difference, by this comparison alone. It is not \
 adjusted, so it may exclude 0 where no difference is shown.
 - p: a run is called better where p, adjusted for all tests (Holm's method), is below 0.05. So \
-the chance that at least one of the {} sentences calls a run better than an equally good one is \
+the chance that at least one of the {} rows calls a run better than an equally good one is \
 at most 5 %.
 - Cluster: documents that share a text, a question or a template. They tell less than as many \
 independent ones.
@@ -132,20 +136,21 @@ def _name(row: dict) -> str:
 
 def _scopes(
     documents_by_task: dict[str, list[Document]], tallies: dict[str, Tally]
-) -> list[Group]:
-    """Return the benchmarks that tasks belong to, with titles that say what is compared."""
-    scopes = []
+) -> list[tuple[str, Group]]:
+    """Return the benchmarks that tasks belong to, named by what is compared, after titles."""
+    titled_scopes = []
     for benchmark in benchmarks([*documents_by_task]):
-        title = title_of(benchmark.name)
+        name = title = title_of(benchmark.name)
         tasks = tuple(filter(documents_by_task.get, benchmark.tasks))
         if len(tasks) < len(benchmark.tasks):
-            title = f"{len(tasks)} of {len(benchmark.tasks)} tasks of {title}"
-            title = f"{tasks[0]}, {title}" if len(tasks) == 1 else title
+            name = f"{len(tasks)} of {len(benchmark.tasks)} tasks of {title}"
+            name = f"{tasks[0]}, {name}" if len(tasks) == 1 else name
+            title = tasks[0] if len(tasks) == 1 else f"{title} ({len(tasks)} tasks)"
         document_count = sum(len(documents_by_task[task]) for task in tasks)
         if remark := rows_remark([tallies[task] for task in tasks], document_count):
-            title += f" ({remark})"
-        scopes.append(benchmark._replace(name=title, tasks=tasks))
-    return scopes
+            name += f" ({remark})"
+        titled_scopes.append((title, benchmark._replace(name=name, tasks=tasks)))
+    return titled_scopes
 
 
 def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list[dict]:
@@ -179,47 +184,142 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
     return rows
 
 
-def sentence(row: dict) -> str:
-    """Return what a row of `compare` claims; the run with the higher score comes first."""
-    run_letters, sign = ("ab", 1) if row["difference"] >= 0 else ("ba", -1)
-    leader, follower = (escaped(row[f"run_{letter}"]) for letter in run_letters)
-    scores_text = " % against ".join(percent(row[letter]) for letter in run_letters)
-    low, high = sorted(sign * row[end_column] for end_column in ("low", "high"))
-    difference_text = (
-        f"{scores_text} %, a difference of {points(sign * row['difference'])} points (95 %"
-        f" interval {points(low)} to {points(high)} by itself; p {p_text(row['p_holm'])}"
-        f" adjusted for {row['tests']} tests)."
-    )
-    scope_name = escaped(row["scope"])
-    if row["better"]:
-        return f"{leader} is better than {follower} on {scope_name}: {difference_text}"
-    power_sentence = (
-        f"With so few clusters ({row['clusters']:,}) it cannot be said how large a"
-        " difference such a test would detect"
-    )
-    if least_difference := row["detectable"]:
-        power_sentence = (
-            f"A true difference of {percent(least_difference)} points, either way, would be"
-            " detected in 4 of 5 such tests, a smaller one less often"
-        )
-    return (
-        f"{leader} and {follower} are not shown to differ on {scope_name}: observed"
-        f" {difference_text} {power_sentence}."
-    )
+def report(rows: list[dict], titles: dict[str, str], layout: Layout) -> str:
+    """Return the rows of `compare` as a table for each two runs, and what it leaves open.
 
-
-def report(rows: list[dict]) -> str:
-    """Return the rows of `compare` in sentences, two for each two runs and scope."""
-    lines, get_scope_and_sizes = [], itemgetter("scope", "n", "clusters")
-    for run_names, pair_rows in groupby(rows, key=itemgetter("run_a", "run_b")):
-        lines += ["a: {}, b: {}".format(*map(escaped, run_names)), ""]
-        for scope_and_sizes, scope_rows in groupby(pair_rows, key=get_scope_and_sizes):
-            lines.append("{}: {:,} documents in {:,} clusters".format(*scope_and_sizes))
-            lines += [f"- {row['score']} score: {sentence(row)}" for row in scope_rows]
-            lines.append("")
+    `titles` are what the table calls the scopes of the rows.
+    """
+    lines = []
+    for run_names, pair in groupby(rows, key=itemgetter("run_a", "run_b")):
+        pair_rows = [*pair]
+        name_a, name_b = map(layout.data, run_names)
+        lines += [layout.heading(f"{name_a} (a) and {name_b} (b)"), ""]
+        lines += layout.table(_table_rows(pair_rows, titles)).splitlines()
+        remarks = _remarks(pair_rows, titles)
+        lines += ["", *(layout.paragraph(f"- {remark}", "  ") for remark in remarks)]
+        lines += [""] if remarks else []
+    for scope, n, clusters in dict.fromkeys(
+        (row["scope"], row["n"], row["clusters"]) for row in rows
+    ):
+        scope_text = f"{layout.data(scope)}, {n:,} documents in {clusters:,} clusters"
+        lines.append(layout.paragraph(f"- {scope_text}.", "  "))
     for paragraph in _LEGEND.format(len(rows)).splitlines():
-        lines.append(textwrap.fill(paragraph, 94, subsequent_indent="  "))
+        lines.append(layout.paragraph(paragraph, "  "))
     return "\n".join([*lines, ""])
+
+
+def _table_rows(pair_rows: list[dict], titles: dict[str, str]) -> list[dict]:
+    """Return the rows of the table of two runs; a title stands in its first row alone."""
+    table_rows, last_scope = [], None
+    for row in pair_rows:
+        ends = f"[{points(row['low'])}, {points(row['high'])}]"
+        table_row = {
+            "benchmark": "" if row["scope"] == last_scope else titles[row["scope"]],
+            "score": row["score"],
+            "a": percent(row["a"]),
+            "b": percent(row["b"]),
+            "a - b [95 % interval]": f"{points(row['difference'])} {ends}",
+            "p": p_text(row["p_holm"]).replace("= ", "").replace("<", "≤"),
+            "better": row["better"] or "not shown",
+        }
+        table_rows.append(table_row)
+        last_scope = row["scope"]
+    return table_rows
+
+
+def _remarks(pair_rows: list[dict], titles: dict[str, str]) -> list[str]:
+    """Return why differences are not shown that look as if, and which would be."""
+    open_rows = [row for row in pair_rows if not row["better"]]
+    names = {id(row): f"{titles[row['scope']]}, {row['score']}" for row in open_rows}
+    remarks = [
+        f"{names[id(row)]}: its interval excludes 0, but p = {row['p']:.2g} becomes"
+        f" {row['p_holm']:.2g} when it is adjusted for {row['tests']} tests, so that no"
+        " difference is shown."
+        for row in open_rows
+        if not row["low"] <= 0 <= row["high"]
+    ]
+    detectable_texts = [
+        f"{names[id(row)]} {percent(row['detectable'])}"
+        for row in open_rows
+        if row["detectable"]
+    ]
+    if detectable_texts:
+        remarks.append(
+            "A true difference of so many points, either way, would be shown in 4 of 5 such"
+            f" tests: {'; '.join(detectable_texts)}."
+        )
+    for row in open_rows:
+        if not row["detectable"]:
+            remarks.append(
+                f"With so few clusters ({row['clusters']:,}) of {titles[row['scope']]} it"
+                " cannot be said which difference such a test would show."
+            )
+    return [*dict.fromkeys(remarks)]
+
+
+def disagreements(
+    matches: Matches, models: list[Model], most: int, layout: Layout
+) -> str:
+    """Return, for each two runs, documents that one has right and the other wrong.
+
+    They are right or wrong by the flexible rule. Of each part of a task that has such
+    documents there is the count for either run; `most` of them are printed in all.
+    """
+    sections = []
+    for index_a, index_b in combinations(range(len(models)), 2):
+        pairs_by_part: dict[str, list[tuple[Document, Document]]] = defaultdict(list)
+        for task, documents in matches[index_a].items():
+            metric = scorer(task).headline[RULES.index("flexible")]
+            for pair in zip(documents, matches[index_b][task]):
+                score_a, score_b = (document.means()[metric] for document in pair)
+                if max(score_a, score_b) == 1 and score_a != score_b:
+                    right_first = pair if score_a == 1 else pair[::-1]
+                    part = " ".join([task, *_part(task, pair[0])])
+                    pairs_by_part[part].append((score_a == 1, *right_first))
+        names = [models[index_a].name, models[index_b].name]
+        sections += _disagreement_lines(pairs_by_part, names, most, layout)
+    return "\n".join([*sections, ""])
+
+
+def _part(task: str, document: Document) -> list[str]:
+    """Return the question type that a document is of, or what its task has instead."""
+    columns = scorer(task).utils.BOARD_COLUMNS
+    return [document.parts[name] for name in columns if name in document.parts][:1]
+
+
+def _disagreement_lines(
+    pairs_by_part: dict, names: list[str], most: int, layout: Layout
+) -> Iterator[str]:
+    """Yield the table of counts and the documents of `disagreements` for two runs."""
+    name_a, name_b = map(layout.data, names)
+    yield layout.heading(
+        f"Right by one, wrong by the other: {name_a} (a), {name_b} (b)"
+    )
+    yield ""
+    if not pairs_by_part:
+        yield layout.paragraph("There is no such document, by the flexible rule.")
+        yield ""
+        return
+    parts = sorted(pairs_by_part, key=lambda part: (-len(pairs_by_part[part]), part))
+    count_rows = []
+    for part in parts:
+        a_count = sum(is_a_right for is_a_right, *_ in pairs_by_part[part])
+        b_count = len(pairs_by_part[part]) - a_count
+        count_rows.append({"question type": part, "only a": a_count, "only b": b_count})
+    yield layout.table(count_rows)
+    # One of each part in turn, so that the most frequent one does not fill the list.
+    in_turn = chain(*zip_longest(*(pairs_by_part[part] for part in parts)))
+    for is_a_right, right_doc, wrong_doc in islice(filter(None, in_turn), most):
+        row, right_name, wrong_name = right_doc.row, *names[:: 1 if is_a_right else -1]
+        label = layout.data(shorten(row["gold"], 60))
+        yield f"- document {layout.data(_name(row))} of {row['task']}, label {label}"
+        for name, document in ((right_name, right_doc), (wrong_name, wrong_doc)):
+            verdict = "right" if document is right_doc else document.row["reason"]
+            value = value_text(document.row)
+            answer = document.row["excerpt"] if value is None else value
+            answer_text = layout.data(shorten(answer, 60))
+            yield f"    {layout.data(shorten(name, 40))}: {verdict}, {answer_text}"
+    yield ""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -261,14 +361,23 @@ def _text(
 ) -> str:
     """Return the comparisons in the format that the options ask for."""
     scopes = [Group(task, (task,)) for task in matches[0]]
+    titles = {task: task for task in matches[0]}
     if not options.detail:
-        scopes = _scopes(matches[0], models[0].tasks)
+        titled_scopes = _scopes(matches[0], models[0].tasks)
+        titles = {scope.name: title for title, scope in titled_scopes}
+        scopes = [scope for _, scope in titled_scopes]
     rows = compare(matches, [model.name for model in models], scopes)
     if options.format != "markdown":
         return render(rows + recall_rows, options.format)
-    recall_claims = [recall_sentence(row, escaped(row["run"])) for row in recall_rows]
-    sections = [report(rows)] if rows else []
-    return "\n".join([*sections, *(f"- {claim}\n" for claim in recall_claims)])
+    layout = Layout.of(sys.stdout)
+    sections = [report(rows, titles, layout)] if rows else []
+    if options.show and rows:
+        sections.append(disagreements(matches, models, options.show, layout))
+    for row in recall_rows:
+        claim = f"- {recall_sentence(row, layout.data(row['run']))}"
+        sections.append(layout.paragraph(claim, "  ") if layout.is_terminal else claim)
+        sections[-1] += "\n"
+    return "\n".join(sections)
 
 
 def _options(arguments: list[str] | None) -> Namespace:
@@ -278,6 +387,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     add("run", nargs="+", metavar="RUN", help="PATH or NAME=PATH")
     add("--common", action="store_true", help="leave out what one of the runs lacks")
     add("--detail", action="store_true", help="compare single tasks, not benchmarks")
+    show_help = "print N documents that one run has right and the other wrong"
+    add("--show", type=partial(whole_number, least=1), metavar="N", help=show_help)
     answer_options(parser)
     add("--format", choices=FORMATS, default="markdown")
     return parser.parse_args(arguments)

@@ -46,8 +46,8 @@ def natural(text: str) -> list[str | int]:
 def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> str:
     """Return rows (column -> cell; columns in the order they come up) as a table.
 
-    `form` is one of FORMATS. Markdown shows floats by `number` and leaves out empty
-    columns; its columns are as wide as their cells, to be read in a terminal, too.
+    `form` is one of FORMATS, or "terminal". Markdown and a terminal show floats by `number`
+    and leave out empty columns, which are as wide as their cells.
     """
     if form == "json":
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
@@ -65,10 +65,13 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
         if column_cells:
             is_numeric = any(isinstance(cell, int | float) for cell in column_cells)
             alignments[column] = "right" if is_numeric else "left"
+    show, table_form = escaped, "pipe"
+    if form == "terminal":
+        show, table_form = _plain, "simple"
     table_text = tabulate.tabulate(
-        [[escaped(row.get(column), number) for column in alignments] for row in rows],
-        headers=[escaped(column) for column in alignments],
-        tablefmt="pipe",
+        [[show(row.get(column), number) for column in alignments] for row in rows],
+        headers=[show(column) for column in alignments],
+        tablefmt=table_form,
         disable_numparse=True,
         colalign=alignments.values(),
     )
@@ -90,15 +93,22 @@ def _is_visible(letter: str) -> bool:
     return not is_filler and not unicodedata.category(letter).startswith("M")
 
 
+def _plain(cell: object, number: Callable[[float], str] = str) -> str:
+    """Return a cell in one line, with escapes for what would steer a terminal."""
+    if cell is None or isinstance(cell, float):
+        return "" if cell is None else number(cell)
+    return printable(" ".join(str(cell).split()))
+
+
 def escaped(cell: object, number: Callable[[float], str] = str) -> str:
     """Return a cell as Markdown shows it as it is: one with markup becomes code.
 
     Names of models and files are data. A terminal shows code as it is, too; what
     would steer a terminal, or cannot be seen, is escaped.
     """
+    cell_line = _plain(cell, number)
     if cell is None or isinstance(cell, float):
-        return "" if cell is None else number(cell)
-    cell_line = printable(" ".join(str(cell).split()))
+        return cell_line
     if not _MARKUP.search(cell_line):
         return cell_line
     fence = "`" * (1 + max(map(len, re.findall("`+", cell_line)), default=0))
