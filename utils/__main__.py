@@ -40,15 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")
-    # What harness, hub and families log below errors is left out: tools say their own.
-    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
-    # Bars of the harness and of the hub are as ours (`core.progress`).
-    if sys.stderr.isatty():
-        os.environ.setdefault("TQDM_DELAY", "1")
-        os.environ.setdefault("TQDM_LEAVE", "0")
-    else:
-        os.environ.setdefault("TQDM_DISABLE", "1")
-    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    _quieten_libraries()
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(signum) == signal.SIG_DFL:  # `nohup` has SIGHUP ignored
             signal.signal(signum, _interrupt)
@@ -76,6 +68,21 @@ def main(arguments: list[str] | None = None) -> int:
             say("; ".join([f"ended by {signal.Signals(signum).name}", *details]))
         return 128 + signum
     return 1
+
+
+def _quieten_libraries() -> None:
+    """Leave out what harness, hub and families log below errors: tools say their own.
+
+    Bars of progress of others are as ours are (`core.progress`).
+    """
+    logging.getLogger("lm_eval").setLevel(logging.ERROR)
+    settings = {"HF_HUB_VERBOSITY": "error"}
+    if sys.stderr.isatty():
+        settings |= {"TQDM_DELAY": "1", "TQDM_LEAVE": "0"}
+    else:
+        settings |= {"TQDM_DISABLE": "1"}
+    for name, value in settings.items():
+        os.environ.setdefault(name, value)
 
 
 def _interrupt(signum: int, _: FrameType | None) -> None:
