@@ -39,7 +39,6 @@ def test_the_example_in_a_tool_s_help_runs_as_written(
 
 
 UNREAD = [
-    ("", "the following arguments are required: TOOL"),
     ("scor", "argument TOOL: invalid choice: 'scor'"),
     ("score x --loud", "unrecognized arguments: --loud"),
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
@@ -74,6 +73,14 @@ def test_what_ends_a_tool_is_one_line(ended_by, status, said, capsys, monkeypatc
     assert main(["compare"]) == status
     printed, line = capsys.readouterr()
     assert (printed, line.count("\n"), line.startswith(said)) == ("", 1, True)
+
+
+def test_without_a_tool_all_tools_are_printed_with_status_2(capsys):
+    assert main([]) == 2
+    printed, said = capsys.readouterr()
+    assert printed == ""
+    for name, (_, text) in TOOLS.items():
+        assert re.search(rf"^  {name} +{text}$", said, re.MULTILINE)
 
 
 def test_help_and_version_have_status_0(capsys):

@@ -101,6 +101,9 @@ def _run(arguments: list[str] | None) -> int:
     parser.add_argument("tool", choices=TOOLS, metavar="TOOL", help="one of these")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what it takes")
     try:
+        if not (sys.argv[1:] if arguments is None else arguments):
+            sys.stderr.write(parser.format_help())
+            return 2
         options = parser.parse_args(arguments)
         tool_module = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
         return tool_module.main(options.arguments)
