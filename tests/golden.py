@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from lm_eval_tasks.fresh.utils import NAMES, rows
-from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey
+from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Moves, Survey
 
 
 FILE = Path(__file__).with_name("golden.json")
@@ -33,7 +33,15 @@ def twins(name: str) -> list:
     lines = (EXAMPLES / f"{TWINS[name]}.jsonl").read_text("utf-8").splitlines()
     public = [*map(json.loads, lines)]
     survey, transform = Survey.of(public), TRANSFORMATIONS[name]
-    return [transform(x, survey, Random(f"{SEED}|{n}")) for n, x in enumerate(public)]
+    outcomes = [
+        transform(row, survey, Random(f"{SEED}|{n}")) for n, row in enumerate(public)
+    ]
+    return [
+        [outcome.year, outcome.usual, *map(outcome.twin, outcome.shifts)]
+        if isinstance(outcome, Moves)
+        else outcome
+        for outcome in outcomes
+    ]
 
 
 def digests() -> dict[str, str]:

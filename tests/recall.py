@@ -2,19 +2,20 @@
 
     python -m tests.recall FOLDER [RUNS]
 
-FOLDER holds the benchmarks' files. Models answer the twins of their rows: with a chance of
-SHARE as the public row has it, else right with their accuracy, which on twins is 5 points
-less where the table says so. A wrong answer is another name of the row or, one time in ten,
-the right date of a year near by: "evenly", on either side alike, "later", three times as
-often in a later one, or "usual", in a year that is as frequent among the labels of the rows.
+FOLDER holds the benchmarks' files. Models answer the pairs of twins of their rows. One that
+recalls nothing is right with its accuracy; else its answer is a date of which the year alone
+is wrong, by a habit of HABITS. One that recalls answers a share of the twins with the public
+label, and of its wrong answers the habit makes one in ten; others are other dates. A line has habit, accuracy, share, hits of public labels and of mirror images a run,
+and the percent of runs in which the model is named.
 """
 
-import json
 import re
 import sys
-from collections import Counter
+from collections.abc import Callable
 from itertools import product
+from json import dumps
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,70 +29,136 @@ TASKS = {
     "twin_tot_arithmetic": "tot_arithmetic.jsonl",
     "twin_timebench_date_arithmetic": "tempreason_l1_timebench.jsonl",
 }
-SHARES, ACCURACIES = (0, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1), (0.3, 0.6, 0.9)
-WRONG = ("evenly", "later", "usual")
-NEAR = 0.1  # of the wrong answers to questions on dates
+NEAR, NO_YEAR = 0.1, -1
+SHARES, ACCURACIES = (0.05, 0.1), (0.0, 0.3, 0.6, 0.7)
 
 
-def year(label: object) -> int:
-    """Return the year of a label that is a date."""
-    return max(map(int, re.findall(r"\d+", json.dumps(label))), default=0)
+class Pairs(NamedTuple):
+    """Years of pairs of twins, as arrays with a row a pair and a column a twin."""
+
+    right: np.ndarray
+    public: np.ndarray
+    mirror: np.ndarray
+    named: np.ndarray  # of the question, one of them
+    length: np.ndarray  # of the question, in characters
+    labels: np.ndarray  # of all public rows, flat
+
+    @classmethod
+    def of(cls, draws: list[Draw]) -> "Pairs":
+        pairs = [
+            (draw, draws[draw.partner])
+            for place, draw in enumerate(draws)
+            if draw.partner is not None and place < draw.partner
+        ]
+
+        def column(value: Callable[[Draw], int]) -> np.ndarray:
+            return np.array([[value(draw) for draw in pair] for pair in pairs])
+
+        public = column(lambda draw: year(draw.original[1]))
+        return cls(
+            right=column(lambda draw: year(draw.row[draw.column])),
+            public=public,
+            mirror=column(lambda draw: year(draw.mirror)),
+            named=column(lambda draw: year(draw.row["question"])),
+            length=column(lambda draw: len(draw.row["question"])),
+            labels=public.ravel(),
+        )
 
 
-def near(draws: list[Draw], wrong: str) -> np.ndarray:
-    """Return how likely wrong answers are the public label, and its mirror image."""
-    dated = [draw for draw in draws if draw.row["twin"] != "names_exchanged"]
-    usual = Counter(year(draw.original[1]) for draw in dated)
-    chances = []
-    for draw in draws:
-        label, wrong_labels = draw.row[draw.column], (draw.original[1], draw.mirror)
-        scale = 4 if draw.row["twin"] == "years_moved" else 200
-        shifts = [year(wrong_label) - year(label) for wrong_label in wrong_labels]
-        odds = [NEAR * 2 ** (-abs(shift) / scale) / scale / 4 for shift in shifts]
-        if wrong == "later":
-            odds = [x * (1.5 if shift > 0 else 0.5) for x, shift in zip(odds, shifts)]
-        if wrong == "usual":
-            odds = [NEAR * usual[year(x)] / usual.total() for x in wrong_labels]
-        if draw.row["twin"] == "names_exchanged":  # one of ten orders, or of four names
-            odds = [0.1 if "'ordered" in label else 0.25] * 2
-        chances.append(odds)
-    return np.array(chances)
+def year(text: object) -> int:
+    """Return the largest number of a label that is a date, or of a question."""
+    return max(map(int, re.findall(r"\b\d{3,4}\b", dumps(text))), default=0)
 
 
-def p_values(rng, chances: np.ndarray, share: float, accuracy: float, runs: int):
-    """Return the p-values of models that recall a share of the labels, one a run."""
-    drawn = rng.random((runs, len(chances)))
-    missed = (1 - share) * (1 - accuracy)
-    recalled = share + missed * chances[:, 0]
-    either = (drawn < recalled + missed * chances[:, 1]).sum(1)
-    hits = (drawn < recalled).sum(1)
-    return sign_test(hits, either - hits)
+Habit = Callable[[np.random.Generator, Pairs, tuple], np.ndarray]
+# Which year a wrong answer has: by chance, the pairs, and the shape of what to return.
+HABITS: dict[str, Habit] = {
+    "constant 2012": lambda rng, pairs, shape: np.full(shape, 2012),
+    "constant 2017": lambda rng, pairs, shape: np.full(shape, 2017),
+    "around 2012": lambda rng, pairs, shape: np.round(rng.normal(2012, 6, shape)),
+    "as frequent as among labels": lambda rng, pairs, shape: rng.choice(
+        pairs.labels, shape
+    ),
+    "toward 2010": lambda rng, pairs, shape: (
+        pairs.right
+        + np.sign(2010 - pairs.right) * rng.choice([4, 8, 12, 16, 20], shape)
+    ),
+    "late": lambda rng, pairs, shape: (
+        pairs.right + rng.choice([4, 8, 12, 16, 20], shape)
+    ),
+    "early": lambda rng, pairs, shape: (
+        pairs.right - rng.choice([4, 8, 12, 16, 20], shape)
+    ),
+    "the decade": lambda rng, pairs, shape: np.broadcast_to(
+        pairs.right // 10 * 10, shape
+    ),
+    "shrunk to 2000": lambda rng, pairs, shape: np.round(
+        pairs.right + (2000 - pairs.right) * rng.uniform(0, 0.5, shape)
+    ),
+    "near by": lambda rng, pairs, shape: (
+        pairs.right + np.round(rng.normal(0, 8, shape))
+    ),
+    # Made to break it: they go by what differs within a pair.
+    "a year of the question": lambda rng, pairs, shape: np.broadcast_to(
+        pairs.named, shape
+    ),
+    "near a year of the question": lambda rng, pairs, shape: (
+        pairs.named + rng.choice([-4, -1, 1, 4], shape)
+    ),
+    "subtracted in place of added": lambda rng, pairs, shape: np.broadcast_to(
+        2 * pairs.named - pairs.right, shape
+    ),
+    "late where questions are long": lambda rng, pairs, shape: (
+        pairs.right
+        + np.where(pairs.length > np.median(pairs.length), 1, -1)
+        * rng.choice([4, 8, 12], shape)
+    ),
+    "a label that was seen before": lambda rng, pairs, shape: np.broadcast_to(
+        np.roll(pairs.public, 1, axis=0), shape
+    ),
+}
 
 
-def simulate(draws: dict[str, list[Draw]], runs: int) -> None:
-    """Print how often models are named on either benchmark, and on each one alone."""
-    rng, level = np.random.default_rng(29), 1 - CONFIDENCE
-    for case in product(WRONG, ACCURACIES, (0, 0.05), SHARES):
-        wrong, accuracy, harder, share = case
-        settings = share, accuracy - harder, runs
-        of_tasks = [p_values(rng, near(x, wrong), *settings) for x in draws.values()]
-        # Holm's method names a model where the least p-value is small enough.
-        either = np.mean(np.min(of_tasks, axis=0) * len(of_tasks) < level)
-        named = [np.mean(task_p_values < level) for task_p_values in of_tasks]
-        print(*case, either, *named, sep="\t")
+def simulate(
+    rng: np.random.Generator,
+    pairs: Pairs,
+    habit: str,
+    accuracy: float,
+    share: float,
+    runs: int,
+) -> tuple[float, float, float]:
+    """Return the mean hits of public labels and mirror images, and how often it is named."""
+    shape = (runs, *pairs.right.shape)
+    answers = HABITS[habit](rng, pairs, shape)
+    if share:
+        answers = np.where(rng.random(shape) < NEAR, answers, NO_YEAR)
+    answers = np.where(rng.random(shape) < accuracy, pairs.right, answers)
+    answers = np.where(rng.random(shape) < share, pairs.public, answers)
+    public_hits, mirror_hits = answers == pairs.public, answers == pairs.mirror
+    balance = public_hits.sum(2) - mirror_hits.sum(2)
+    p_values = sign_test((balance > 0).sum(1), (balance < 0).sum(1))
+    hits = (found.sum((1, 2)).mean() for found in (public_hits, mirror_hits))
+    return *hits, np.mean(p_values < 1 - CONFIDENCE)
 
 
-def twins_of(folder: Path) -> dict[str, list[Draw]]:
-    """Return task -> the twins with a mirror image of a benchmark's rows."""
-    twins = {}
+def pairs_of(folder: Path) -> dict[str, Pairs]:
+    """Return task -> the pairs of twins of a benchmark's rows."""
+    pairs = {}
     for task, file in TASKS.items():
         (path,) = folder.rglob(file)
-        draws, _ = draw_twins(task, [*read_jsonl(path)], 29)
-        twins[task] = [draw for draw in draws if draw.mirror is not None]
-    return twins
+        pairs[task] = Pairs.of(draw_twins(task, [*read_jsonl(path)], 29)[0])
+    return pairs
+
+
+def main(folder: Path, runs: int) -> None:
+    rng = np.random.default_rng(29)
+    for task, pairs in pairs_of(folder).items():
+        print(f"{task}: {len(pairs.right)} pairs")
+        for habit, accuracy, share in product(HABITS, ACCURACIES, (0, *SHARES)):
+            public, mirror, named = simulate(rng, pairs, habit, accuracy, share, runs)
+            figures = f"{public:.1f}\t{mirror:.1f}\t{100 * named:.1f}"
+            print(habit, accuracy, share, figures, sep="\t", flush=True)
 
 
 if __name__ == "__main__":
-    twins = twins_of(Path(sys.argv[1]))
-    print({task: len(draws) for task, draws in twins.items()})
-    simulate(twins, int((sys.argv[2:] or ["10000"])[0]))
+    main(Path(sys.argv[1]), int((sys.argv[2:] or ["4000"])[0]))

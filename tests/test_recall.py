@@ -3,8 +3,8 @@
 import json
 import math
 import re
+import shutil
 from collections.abc import Callable
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,21 +12,49 @@ import pytest
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
-from tests.recall import TASKS, WRONG, near, p_values, twins_of
+from tests.recall import HABITS, pairs_of, simulate
 from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import all_tasks, scorer, transformations
-from utils.integrity.recall import least_share, originals, sign_test
+from utils.integrity.recall import (
+    Hits,
+    Original,
+    count_hits,
+    least_share,
+    originals,
+    sign_test,
+)
 from utils.stats import CONFIDENCE, POWER
 from utils.verdicts.judge_answer import encode_value
 
 
 DATES = "twin_timebench_date_arithmetic"
 TWINS = [task for task in all_tasks() if transformations(task)]
-TESTED = [task for task in TWINS if "control" not in task and "tcp" not in task]
+ROWS = 20  # of dates, of which each has a partner
 MARKER = "Thus, the correct answer is:"
 MONTHS = {"Jan": "January", "Feb": "February", "Aug": "August", "Oct": "October"}
+
+
+@pytest.fixture(scope="module")
+def paired(tmp_path_factory) -> Path:
+    """A pack of ROWS rows of dates and their twins, which are all one of a pair."""
+    folder = tmp_path_factory.mktemp("paired")
+    rows = []
+    for place in range(ROWS):
+        year = 1130 + 10 * (place // 2) + 400 * (place % 2)
+        question = (
+            f"What is the time 1 month before {['Sep', 'Nov'][place % 2]}, {year}"
+        )
+        answer = f"{['Aug', 'Oct'][place % 2]}, {year}"
+        rows.append({"question": question, "answer": [answer], "context": ""})
+    write(folder / "rows" / "tempreason_l1_timebench.jsonl", *rows)
+    source = ["--allow-partial", f"--source=timebench={folder / 'rows'}"]
+    base = scorer(DATES).base
+    assert main(["offline", str(folder / "pack"), "--tasks", base, *source]) == 0
+    pack = ["--include_path", str(folder / "pack")]
+    assert main(["twins", str(folder / "pack"), *pack, "--gen-seed", "7"]) == 0
+    return folder / "pack"
 
 
 def answer_all(task: str, pack: Path, folder: Path, respond: Callable) -> None:
@@ -45,7 +73,7 @@ def answers(pack: Path, folder: Path, kind: str, public: str | None = None) -> P
     records = manifest_of(pack)["data"][f"{DATES}.jsonl"]["twins"]["originals"]
 
     def respond(twin: dict) -> str:
-        _, *wrong = records[scorer(DATES).utils.digest(twin).hex()]
+        _, *wrong = records[scorer(DATES).utils.digest(twin).hex()][:3]
         labels = dict(zip(("original", "mirror"), wrong), label=twin["golds"])
         month, year = labels[kind][0].split(", ")
         return f"{MARKER} {MONTHS.get(month, month)} of {year}"
@@ -61,31 +89,33 @@ def compare(pack: Path, *arguments: object) -> int:
 
 
 def test_a_model_that_answers_twins_as_the_public_rows_is_named(
-    twins, tmp_path, capsys
+    paired, tmp_path, capsys
 ):
     kinds = {"parrot": "original", "mirror": "mirror", "solver": "label"}
     runs = [
-        f"{name}={answers(twins, tmp_path / name, kind, name == 'solver' and 'No.')}"
+        f"{name}={answers(paired, tmp_path / name, kind, name == 'solver' and 'No.')}"
         for name, kind in kinds.items()
     ]
-    assert compare(twins, *runs) == 0
-    claims = [x for x in capsys.readouterr().out.splitlines() if f"- {DATES}: " in x]
-    assert [x.partition(". Public")[0] for x in claims] == [
-        f"- {DATES}: parrot answers 10 of 10 twins with the public row's answer, and 0 with"
-        " its mirror image (adjusted p = 0.0029): it recalls public rows",
-        f"- {DATES}: no sign that mirror recalls labels (0 against 10 of 10 twins); a model"
-        " that recalls 91.7 % of the labels or more would be named in 4 of 5 such tests",
-        f"- {DATES}: no sign that solver recalls labels (0 against 0 of 10 twins); a model"
-        " that recalls 67.4 % of the labels or more would be named in 4 of 5 such tests",
-    ]
-    gaps = [x.partition(" twin: ")[2].split(" ")[0] for x in claims]
+    assert compare(paired, *runs) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    for claim in (
+        "parrot answers 20 of 20 paired twins with the public row's answer, and 0 with its"
+        " mirror image (10 of 10 pairs against 0; p = 0.0029, adjusted for 3 tests): it"
+        " recalls public rows.",
+        "no sign that mirror recalls labels: it answers 0 of 20 paired twins with the public"
+        " row's answer, and 20 with its mirror image (0 of 10 pairs against 10)",
+        "no sign that solver recalls labels: it answers 0 of 20 paired twins with the public"
+        " row's answer, and 0 with its mirror image (0 of 10 pairs against 0)",
+    ):
+        assert f"{DATES}: {claim}" in printed
+    gaps = re.findall(r"Public − twin: (\S+) points", printed)
     assert gaps == ["+100.0", "+100.0", "-100.0"]
     # The rows without twins make no claim.
     for run in runs:
         Path(run.partition("=")[2], f"{DATES}.jsonl").unlink()
-    assert compare(twins, *runs) == 0
+    assert compare(paired, *runs) == 0
     assert "recall" not in capsys.readouterr().out
-    assert compare(twins, runs[0]) == 1
+    assert compare(paired, runs[0]) == 1
     assert "parrot: is the only run; name two or more" in capsys.readouterr().err
 
 
@@ -100,43 +130,53 @@ def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):
         n = len(documents(task, twins))
         gap = rf"Public − twin(?: of A)?: \+100\.0 points \(95 % interval .*, {n} rows\)\."
         assert re.search(gap, claim)
-        assert ("recalls labels" in claim) == (task in TESTED)
+        assert "it recalls" not in claim
 
 
-def test_the_board_says_it_and_ranks_no_twins(twins, tmp_path, capsys):
-    parrot = answers(twins, tmp_path / "a", "original") / f"{DATES}.jsonl"
+def test_the_board_says_it_and_ranks_no_twins(paired, tmp_path, capsys):
+    parrot = answers(paired, tmp_path / "a", "original") / f"{DATES}.jsonl"
     (tmp_path / "part").mkdir()  # of one model in two folders
     parrot.rename(tmp_path / "part" / parrot.name)
-    solver, page_path = answers(twins, tmp_path / "b", "label"), tmp_path / "board.html"
+    solver, page_path = (
+        answers(paired, tmp_path / "b", "label"),
+        tmp_path / "board.html",
+    )
     runs = [f"A & B={tmp_path}/{x}" for x in ("a", "part")] + [f"solver={solver}"]
-    outputs = ["--html", str(page_path), "--include_path", str(twins)]
+    outputs = ["--html", str(page_path), "--include_path", str(paired)]
     assert main(["leaderboard", *runs, *outputs]) == 0
     assert DATES not in capsys.readouterr().out
     page = page_path.read_text()
     claims = re.search(r'<section id="recall".*?</section>', page, re.DOTALL)[0]
     assert claims.count("<li>") == 2
-    assert "A &amp; B answers 10 of 10 twins with the public row" in claims
+    assert "A &amp; B answers 20 of 20 paired twins with the public row" in claims
     assert f"{DATES}: no sign that solver recalls labels" in claims
     assert f'<section id="{DATES}"' not in page
 
 
+def test_the_two_wrong_values_of_a_paired_twin_are_wrong_and_differ(paired):
+    utils, of_pack = scorer(DATES).utils, originals(DATES, paired)
+    assert len(of_pack) == ROWS
+    for doc in documents(DATES, paired):
+        digest = utils.digest(doc).hex()
+        twin = of_pack[digest]
+        assert of_pack[twin.partner].partner == digest
+        right = encode_value(scorer(DATES).explain(doc, utils.gold_response(doc)).value)
+        dates = map(json.loads, (twin.recalled, right, twin.mirror))
+        (later, year, earlier), months = zip(*dates)
+        assert len({*months}) == 1 and later - year == year - earlier != 0
+    assert not originals(scorer(DATES).base, paired)
+    assert not originals(DATES, EXAMPLES)
+
+
 @pytest.mark.parametrize("task", TWINS)
-def test_the_two_wrong_values_of_a_twin_are_wrong_and_differ(task, twins):
+def test_controls_and_twins_without_a_partner_have_no_mirror_image(task, twins):
     utils, of_pack = scorer(task).utils, originals(task, twins)
     for doc in documents(task, twins):
         twin = of_pack[utils.digest(doc).hex()]
-        right = encode_value(scorer(task).explain(doc, utils.gold_response(doc)).value)
+        assert bool(twin.mirror) == bool(twin.partner)
         if "control" in task:
-            assert (twin.recalled, twin.mirror) == (right, None)
-        elif twin.mirror:
-            assert len({right, twin.recalled, twin.mirror}) == 3
-        if task == DATES:  # both are as far away, on either side
-            dates = map(json.loads, (twin.recalled, right, twin.mirror))
-            (later, year, earlier), months = zip(*dates)
-            assert len({*months}) == 1 and later - year == year - earlier != 0
-    assert any(twin.mirror for twin in of_pack.values()) == (task in TESTED)
-    assert not originals(scorer(task).base, twins)
-    assert not originals(task, EXAMPLES)
+            right = scorer(task).explain(doc, utils.gold_response(doc)).value
+            assert (twin.recalled, twin.mirror) == (encode_value(right), None)
 
 
 def test_the_sign_test_is_exact():
@@ -146,27 +186,68 @@ def test_the_sign_test_is_exact():
     assert sign_test(0, 0) == 1
 
 
-@pytest.mark.parametrize("case", [(345, 2, 1), (636, 30, 10), (60, 0, 3)])
+@pytest.mark.parametrize("case", [(153, 2, 1), (318, 30, 10), (40, 0, 3)])
 def test_the_share_that_is_found_has_the_power_that_it_says(case):
-    twins, mirror, tests = case
+    pairs, mirror, tests = case
     share, power, rng = least_share(*case), [], np.random.default_rng(1)
     for recalled in (share, 0.8 * share):
-        either = (1 - recalled) * mirror / twins
-        chances = [recalled + either, either, 1 - recalled - 2 * either]
-        drawn = rng.multinomial(twins, chances, 4000)[:, :2]
-        power.append(np.mean(sign_test(*drawn.T) * tests < 1 - CONFIDENCE))
+        mirror_chance = (1 - recalled) * mirror / (2 * pairs)
+        chances = [recalled + mirror_chance, mirror_chance]
+        chances.append(1 - sum(chances))
+        signs = rng.choice([1, -1, 0], (4000, pairs, 2), p=chances).sum(2)
+        named = sign_test((signs > 0).sum(1), (signs < 0).sum(1)) * tests
+        power.append(np.mean(named < 1 - CONFIDENCE))
     assert abs(power[0] - POWER) < 0.03
     assert power[1] < POWER - 0.05
 
 
-def test_simulated_models_are_named_if_they_recall(shared):
-    draws, rng = twins_of(shared), np.random.default_rng(29)
-    for task, wrong in product(TASKS, WRONG):
-        chances = near(draws[task], wrong)
-        named = [
-            np.mean(p_values(rng, chances, share, 0.25, 1000) < 1 - CONFIDENCE)
-            for share in (0, 0.05, 0.1)
-        ]
-        assert named[0] <= 0.05, (task, wrong)
-        assert named[1] >= 0.8
-        assert named[2] >= 0.99
+@pytest.fixture(scope="module")
+def real_pairs(shared):
+    return pairs_of(shared)
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_no_habit_looks_like_recall(real_pairs, habit):
+    rng = np.random.default_rng(29)
+    for pairs in real_pairs.values():
+        for accuracy in (0.0, 0.3, 0.7):
+            public, mirror, named = simulate(rng, pairs, habit, accuracy, 0, 400)
+            assert named <= 0.07  # of 400 runs; 0.04 of 4,000
+            # Habits that err by the question may hit mirror images more often.
+            assert public <= 1.1 * mirror + 0.5
+
+
+def test_models_that_recall_are_named(real_pairs):
+    rng = np.random.default_rng(29)
+    for pairs in real_pairs.values():
+        for accuracy in (0.3, 0.6):
+            assert simulate(rng, pairs, "near by", accuracy, 0.05, 400)[2] >= 0.9
+            assert simulate(rng, pairs, "near by", accuracy, 0.1, 400)[2] >= 0.99
+
+
+def test_pairs_count_by_the_side_that_they_speak_for():
+    twins = {
+        name: Original("public", f"{name}+", f"{name}-", partner)
+        for name, partner in zip("abcdefgh", "badcfehg")
+    }
+    values = {"a": "a+", "b": None, "c": "c+", "d": "d-", "e": "e-", "f": "e+"}
+    values["g"] = "g+"  # its partner has no answer
+    hits = count_hits(values, twins)
+    assert hits == Hits(pairs=3, recalled=2, mirror=2, pairs_for=1, pairs_against=1)
+
+
+def test_twins_of_an_older_pack_have_no_verdict(paired, tmp_path, capsys):
+    pack = shutil.copytree(paired, tmp_path / "pack")
+    path = pack / "manifest.json"
+    manifest = json.loads(path.read_text("utf-8"))
+    for entry in manifest["data"].values():
+        if "twins" in entry:
+            for original in entry["twins"]["originals"].values():
+                del original[3:]
+    path.write_text(json.dumps(manifest), "utf-8")
+    run = answers(pack, tmp_path / "run", "original")
+    assert compare(pack, f"parrot={run}") == 0
+    printed = capsys.readouterr().out
+    assert "not in pairs (twin_version 1)" in printed
+    assert "it recalls" not in printed
+    assert "Public − twin" in printed

@@ -22,7 +22,7 @@ from utils.core.documents import documents, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.families import all_tasks, scorer, transformations
 from utils.core.files import read_jsonl
-from utils.packs.twins import Draw, draw_twins
+from utils.packs.twins import VERSION, Draw, draw_twins
 
 
 CASES = json.loads(Path(__file__).with_name("twins.json").read_text("utf-8"))
@@ -31,6 +31,8 @@ REAL = {  # file, and the fewest twins of its rows
     "twin_tot_arithmetic": ("tot/tot_arithmetic.jsonl", 550),
     "twin_timebench_date_arithmetic": ("timebench/tempreason_l1_timebench.jsonl", 500),
 }
+# The fewest twins of them that are one of a pair.
+PAIRED = {"twin_tot_arithmetic": 300, "twin_timebench_date_arithmetic": 360}
 # How many generated rows have 300 twins; their solvers read the prompts alone.
 GENERATED = {"twin_tot_semantic": 320, "twin_tcp_long": 480, "twin_tcp_short": 460}
 
@@ -65,6 +67,28 @@ def test_solvers_agree_with_twins_of_real_rows_and_none_is_a_public_row(task, sh
     for row in (*rows, *twins):
         row["label" if "label" in row else "answer"] = None
     assert not [row for row in twins if row in rows]
+
+
+@pytest.mark.parametrize(("task", "fewest"), PAIRED.items())
+def test_twins_of_real_rows_are_pairs_with_one_right_year(task, fewest, shared):
+    draws, _ = draw_twins(task, read_jsonl(shared / REAL[task][0]), 29)
+    paired = [draw for draw in draws if draw.partner is not None]
+    assert len(paired) >= fewest
+    for draw in paired:
+        partner = draws[draw.partner]
+        assert draws[partner.partner] is draw
+        years = [
+            years_of(json.dumps(label))
+            for label in (draw.original[1], draw.row[draw.column], draw.mirror)
+        ]
+        [public, right, mirror] = [{*found} for found in years]
+        assert {2 * right.pop()} == {public.copy().pop() + mirror.copy().pop()}
+        assert mirror == {*years_of(json.dumps(partner.original[1]))}
+        assert draw.row["twin"] == partner.row["twin"]
+        named = years_of(draw.row["question"].partition("Return")[0])
+        assert not (public | mirror) & {*named}
+    alone = [draw for draw in draws if draw.partner is None]
+    assert {draw.mirror for draw in alone} == {None}
 
 
 @pytest.mark.parametrize("task", GENERATED)
@@ -117,11 +141,12 @@ def test_years_move_where_the_text_says_that_they_are_years(text, label, twin, a
         years = {*years_of(f"{twin} {answer}")}
         years |= {2 * new - old for new in years for old in years_of(label)}
     survey = Survey(*[dict.fromkeys([(None, False), (None, True)], years)] * 2, set())
-    drawn = TRANSFORMATIONS["years_moved"](row, survey, random.Random(1))
+    moves = TRANSFORMATIONS["years_moved"](row, survey, random.Random(1))
     if answer is None:
-        assert twin in drawn
+        assert twin in moves
     else:
-        assert drawn.row == {"question": twin, "label": f"{{'answer': '{answer}'}}"}
+        expected = {"question": twin, "label": f"{{'answer': '{answer}'}}"}
+        assert expected in [moves.twin(shift).row for shift in moves.usual]
 
 
 def years_of(text: str) -> list[int]:
@@ -197,7 +222,6 @@ def test_all_dates_of_a_project_move_alike():
     year = twin.row["answer"][:4]
     assert abs(int(year) - 2024) == 28
     assert twin.row == json.loads(json.dumps(project(**away)).replace("2024", year))
-    assert twin.mirror is None
     of_1826 = json.loads(json.dumps(project()).replace("2024", "1826"))
     assert "no room" in moved_project(**of_1826)
 
@@ -211,7 +235,8 @@ def test_facts_with_a_number_of_unsure_sense_have_no_twin(facts, question):
 
     assert "a name or a year" in replaced(facts, question)
     plain = "E31 acted as R1 for E30 (1970-1979).\nE32 acted as R1 for E30 (1979-1985)."
-    twin = replaced(plain, "Who acted as R1 for E30 in 1982?")
+    moves = replaced(plain, "Who acted as R1 for E30 in 1982?")
+    twin = moves.twin(moves.usual[0])
     assert not {"E30", "1982"} & {*re.findall(r"\w+", twin.row["question"])}
 
 
@@ -225,7 +250,7 @@ def test_the_manifest_says_whose_twins_there_are_and_why_others_have_none(twins)
     for task in TWINS:
         entry, base = entries[f"{task}.jsonl"], scorer(task).base
         record, fingerprint = entry["twins"], public[base]["fingerprint"]
-        request = {"twin_seed": 7, "twin_version": "1", "twin_source": fingerprint}
+        request = {"twin_seed": 7, "twin_version": VERSION, "twin_source": fingerprint}
         assert entry["generated"] == request
         assert record["rows"] == public[base]["rows"]
         assert record["source_fingerprint"] == fingerprint

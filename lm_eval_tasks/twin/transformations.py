@@ -3,6 +3,10 @@
 A transformation takes a row, what the rows of its file have in common, and a source of
 chance. It returns a `Twin`, or the reason why the row has none. No row is solved: a label
 changes as the names and years in the question do.
+
+Those that move years say by how many a row can move (`Moves`). Two rows whose labels are 2n
+years apart become a pair with the same right year: one moves by n, the other by -n. The
+label of either row is then the mirror image of the other, on the other side of that year.
 """
 
 from __future__ import annotations
@@ -24,7 +28,18 @@ class Twin(NamedTuple):
 
     row: dict
     column: str  # of the label
-    mirror: object  # a wrong label as far from the right one as the original's, or None
+
+
+class Moves(NamedTuple):
+    """By how many years a row can move."""
+
+    kind: tuple  # rows of one kind can be a pair
+    year: int | None  # of the label; None where it has none, or several
+    story_years: list[int]  # of the question
+    shifts: list[int]
+    usual: list[int]  # those of them that keep decades apart, or all
+    twin: Callable[[int], Twin]  # by the shift
+    mirror: Callable[[int], object]  # the label that has moved twice as far
 
 
 class Survey(NamedTuple):
@@ -50,13 +65,25 @@ class Survey(NamedTuple):
             if label and year_pattern is not _BARE_YEAR:
                 label_names.update(_names(label))
         vintages = *story_years_by_vintage.items(), *all_years_by_vintage.items()
-        for (_, has_eras), years in vintages:
-            if has_eras and years:  # few rows, whose years lie far apart
+        for _, years in vintages:
+            if years:  # of few rows, they lie far apart; those between are as natural
                 years.update(range(min(years), max(years)))
         return cls(story_years_by_vintage, all_years_by_vintage, label_names)
 
+    def has_room(
+        self, vintage: tuple, story_years: list[int], label_years: list[int], shift: int
+    ) -> bool:
+        """Tell whether moved years are among those of the rows, and the mirror image, too."""
+        mirror_years = {year + 2 * shift for year in label_years}
+        moved_label_years = {year + shift for year in label_years}
+        moved_story_years = {year + shift for year in story_years}
+        return (
+            moved_story_years <= self.years[vintage]
+            and moved_label_years | mirror_years <= self.answers[vintage]
+        )
 
-Transformation = Callable[[dict, Survey, Random], Twin | str]
+
+Transformation = Callable[[dict, Survey, Random], Twin | Moves | str]
 NO_ROOM = "no room among the years of the other rows"
 
 
@@ -113,6 +140,12 @@ def _pattern(story: str) -> re.Pattern:
     return _YEAR_AD if _ERA.search(story) else _YEAR
 
 
+def _label_pattern(story: str) -> re.Pattern:
+    """Return the pattern of years in the label of a question."""
+    asks_year = _pattern(story) is _YEAR and _ASKS_YEAR.search(story)
+    return _BARE_YEAR if asks_year else _pattern(story)
+
+
 def _years(text: str, pattern: re.Pattern) -> list[int]:
     """Return the years that a pattern finds in a text."""
     return [int(year_match["year"]) for year_match in pattern.finditer(text)]
@@ -137,51 +170,72 @@ _LONG_NUMBER = re.compile(rf"(?<![\d:.,+-])\d{{4,}}{_NO_COUNT}")
 _WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 
 
-def move_years(row: dict, survey: Survey, rng: Random) -> Twin | str:
+def move_years(row: dict, survey: Survey, _: Random) -> Moves | str:
     """Move the years of a question, and of a label that is a date or a year.
 
     By a multiple of 4, or of 28 beside a weekday, each day is a day of the new year.
     """
     story, label = _story(row["question"]), row["label"]
-    story_year_pattern = label_year_pattern = _pattern(story)
-    if story_year_pattern is _YEAR and _ASKS_YEAR.search(story):
-        label_year_pattern = _BARE_YEAR
+    story_year_pattern, label_year_pattern = _pattern(story), _label_pattern(story)
     story_years = _years(story, story_year_pattern)
     label_years = _years(label, label_year_pattern)
-    if re.search(r"\bBCE?\b", story + label):
-        return "a year BC"
-    if not story_years:
-        return "no year"
-    label_left = label_year_pattern.sub(" ", label)
-    if _LONG_NUMBER.search(story_year_pattern.sub(" ", story)) or (
-        _BARE_YEAR.search(label_left) and not _ASKS_COUNT.search(row["question"])
-    ):
-        return "another number that may be a year"
-    story_and_label_years, vintage = story_years + label_years, _vintage(row, story)
+    texts_left = story_year_pattern.sub(" ", story), label_year_pattern.sub(" ", label)
+    if reason := _unsure_years(row, story_years, *texts_left):
+        return reason
+    vintage = _vintage(row, story)
     shifts = [
         shift
-        for shift in _shifts_of_days(story, label, story_and_label_years)
-        if {year + shift for year in story_years} <= survey.years[vintage]
-        and {year + shift for year in label_years} <= survey.answers[vintage]
-        # Those of the mirror image, too.
-        and {year + 2 * shift for year in label_years} <= survey.answers[vintage]
+        for shift in _shifts_of_days(story, label, story_years + label_years)
+        if survey.has_room(vintage, story_years, label_years, shift)
     ]
     if not shifts:
         return NO_ROOM
-    shift = choose(rng, _as_many_carries(shifts, story_and_label_years, 10))
-    right_label = _moved(label, shift, label_year_pattern)
-    wrong_mirror_label = _moved(label, 2 * shift, label_year_pattern)
-    moved_question = _edit(
-        row["question"], lambda text: _moved(text, shift, story_year_pattern)
+
+    def moved_label(shift: int) -> str:
+        return _moved(label, shift, label_year_pattern)
+
+    def twin(shift: int) -> Twin:
+        def change(text: str) -> str:
+            return _moved(text, shift, story_year_pattern)
+
+        question = _edit(row["question"], change)
+        return Twin(row | {"question": question, "label": moved_label(shift)}, "label")
+
+    return Moves(
+        kind=(*vintage, label_year_pattern is _BARE_YEAR),
+        year=_only(label_years),
+        story_years=story_years,
+        shifts=shifts,
+        usual=_as_many_carries(shifts, story_years + label_years, 10),
+        twin=twin,
+        mirror=lambda shift: moved_label(2 * shift),
     )
-    moved_row = row | {"question": moved_question, "label": right_label}
-    return Twin(moved_row, "label", wrong_mirror_label)
+
+
+def _unsure_years(
+    row: dict, story_years: list[int], story_left: str, label_left: str
+) -> str | None:
+    """Return why years of a row cannot move, by what is left of its texts without them."""
+    if re.search(r"\bBCE?\b", story_left + label_left):
+        return "a year BC"
+    if not story_years:
+        return "no year"
+    if _LONG_NUMBER.search(story_left) or (
+        _BARE_YEAR.search(label_left) and not _ASKS_COUNT.search(row["question"])
+    ):
+        return "another number that may be a year"
+    return None
+
+
+def _only(years: list[int]) -> int | None:
+    """Return the year that all years are; None of none, or of several."""
+    return years[0] if len({*years}) == 1 else None
 
 
 def _shifts_of_days(story: str, label: str, years: list[int]) -> list[int]:
     """Return by how many years a text can move, if each day it names stays a day."""
     least_shift = 28 if _WEEKDAY.search(story + label) else 4
-    shifts = [factor * least_shift for factor in range(-5, 6) if factor]
+    shifts = [factor * least_shift for factor in range(-10, 11) if factor]
     if _pattern(story) is not _YEAR and not re.search(rf"\b{_MONTH}|\d[-/]\d", story):
         return shifts
     surrounding_years = range(min(years) - 1, max(years) + 2)
@@ -201,7 +255,7 @@ def _as_many_carries(shifts: list[int], years: list[int], unit: int) -> list[int
     return [shift for shift in shifts if carries(shift) == carries(0)] or shifts
 
 
-def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
+def move_centuries(row: dict, _: Survey, __: Random) -> Moves | str:
     """Move the year of a question on months by centuries, within 1000 to 2019."""
     (label,) = row["answer"]
     question_and_label_years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
@@ -214,12 +268,24 @@ def move_centuries(row: dict, _: Survey, rng: Random) -> Twin | str:
     ]
     if len(question_and_label_years) != 2 or not shifts:
         return NO_ROOM
-    shift = choose(rng, _as_many_carries(shifts, question_and_label_years, 1000))
-    moved_question = _moved(row["question"], shift, _MONTH_AND_YEAR)
-    right_label = [_moved(label, shift, _MONTH_AND_YEAR)]
-    wrong_mirror_label = [_moved(label, 2 * shift, _MONTH_AND_YEAR)]
-    moved_row = row | {"question": moved_question, "answer": right_label}
-    return Twin(moved_row, "answer", wrong_mirror_label)
+
+    def moved_label(shift: int) -> list[str]:
+        return [_moved(label, shift, _MONTH_AND_YEAR)]
+
+    def twin(shift: int) -> Twin:
+        moved_question = _moved(row["question"], shift, _MONTH_AND_YEAR)
+        moved_columns = {"question": moved_question, "answer": moved_label(shift)}
+        return Twin(row | moved_columns, "answer")
+
+    return Moves(
+        kind=(),
+        year=question_and_label_years[-1],
+        story_years=question_and_label_years[:1],
+        shifts=shifts,
+        usual=_as_many_carries(shifts, question_and_label_years, 1000),
+        twin=twin,
+        mirror=lambda shift: moved_label(2 * shift),
+    )
 
 
 # ------------------------------------------------------------------ dates of a project
@@ -271,10 +337,7 @@ _ZONE = re.compile(r"\b(?:GMT|UTC)( ?[-+−±] ?(?:\d\d?(?::\d\d)?)?| plus| minu
 
 
 def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
-    """Move all dates of a project by 28 years, which keep weekdays and leap years.
-
-    They have no mirror image: of both wrong years, one is near today, the other is not.
-    """
+    """Move all dates of a project by 28 years, which keep weekdays and leap years."""
     dialogue_text, speech_by_speaker = " ".join(row["dialogue"]), defaultdict(str)
     for dialogue_line in row["dialogue"]:
         speaker, _, spoken_text = dialogue_line.partition(":")
@@ -308,7 +371,7 @@ def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     moved_columns = {
         column: _moved_cell(row[column], shift) for column in row if column != "index"
     }
-    return Twin(row | moved_columns, "answer", None)
+    return Twin(row | moved_columns, "answer")
 
 
 def _moved_cell(cell: object, shift: int) -> object:
@@ -393,7 +456,10 @@ _NAME = re.compile(r"E\d+|[A-Za-z]+(?: [A-Za-z]+)*")
 
 
 def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
-    """Exchange two names in a question whose label is made of names from it."""
+    """Exchange two names in a question whose label is made of names from it.
+
+    Such twins are no pairs: which name a model prefers may go by places or by the alphabet.
+    """
     story, label = _story(row["question"]), row["label"]
     answer_names = _names(label)
     story_names = [
@@ -412,7 +478,7 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
         return "no names to exchange"
     is_ordered = re.search(r"\bordered", label)
     draw_exchange = _exchange_places if is_ordered else _exchange_members
-    exchanged_pair, mirror_pairs = draw_exchange(answer_names, story_names, rng)
+    exchanged_pair = draw_exchange(answer_names, story_names, rng)
     exchanged_question = _edit(
         row["question"], lambda text: _exchanged(text, *exchanged_pair)
     )
@@ -420,11 +486,8 @@ def exchange_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
         *answer_names
     }
     right_label = label if keeps_label else _exchanged(label, *exchanged_pair)
-    wrong_mirror_label = (
-        _exchanged(right_label, *choose(rng, mirror_pairs)) if mirror_pairs else None
-    )
     exchanged_row = row | {"question": exchanged_question, "label": right_label}
-    return Twin(exchanged_row, "label", wrong_mirror_label)
+    return Twin(exchanged_row, "label")
 
 
 def _names(label: str) -> list[str]:
@@ -448,45 +511,25 @@ def _kind(name: str) -> str:
     return "person" if name[0].isupper() else "activity"
 
 
-Exchange = tuple[tuple[str, str], list[tuple[str, str]]]
-
-
-def _exchange_places(order: list[str], names: list[str], rng: Random) -> Exchange:
-    """Return two names, and those as far apart in the order that they leave."""
-    largest_distance = max(1, len(order) - 2)  # so that another pair is as far apart
-    place_pairs = [
-        (left, right)
-        for left, right in combinations(range(len(order)), 2)
-        if right - left <= largest_distance
-    ]
+def _exchange_places(
+    order: list[str], names: list[str], rng: Random
+) -> tuple[str, str]:
+    """Return two names of an order."""
+    place_pairs = [*combinations(range(len(order)), 2)]
     if not place_pairs:
         return _exchange_members(order, names, rng)
     left_place, right_place = choose(rng, place_pairs)
-    exchanged_order = [*order]
-    exchanged_order[left_place] = order[right_place]
-    exchanged_order[right_place] = order[left_place]
-    pairs_as_far_apart = [
-        (exchanged_order[left], exchanged_order[right])
-        for left, right in place_pairs
-        if right - left == right_place - left_place and left != left_place
-    ]
-    return (order[left_place], order[right_place]), pairs_as_far_apart
+    return order[left_place], order[right_place]
 
 
-def _exchange_members(answers: list[str], names: list[str], rng: Random) -> Exchange:
-    """Return two names, one an answer if possible, and what makes a mirror image.
-
-    The original has the first name for the second. The mirror image has a third name for
-    the second or, where all others are answers, the first name for a third.
-    """
+def _exchange_members(
+    answers: list[str], names: list[str], rng: Random
+) -> tuple[str, str]:
+    """Return two names, one of them an answer if possible, and the other none."""
     wrong_names = [name for name in names if name not in answers]
     if not answers or not wrong_names:
-        return choose(rng, [*combinations(names, 2)]), []
-    answer_name, wrong_name = choose(rng, answers), choose(rng, wrong_names)
-    mirror_pairs = [(wrong_name, name) for name in wrong_names if name != wrong_name]
-    return (answer_name, wrong_name), mirror_pairs or [
-        (answer_name, name) for name in answers if name != answer_name
-    ]
+        return choose(rng, [*combinations(names, 2)])
+    return choose(rng, answers), choose(rng, wrong_names)
 
 
 def _exchanged(text: str, a: str, b: str) -> str:
@@ -504,46 +547,64 @@ _YEAR_OF_FACT = re.compile(  # after a word or a sign of time, and written in fu
 )
 
 
-def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | str:
+def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | Moves | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
     present_names = {*_ENTITY.findall(row["prompt"] + story)}
-    answer_names = {*_ENTITY.findall(label)}
-    text_left = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
-    if re.search(r"\d|\bleap\b", text_left) or _IN_WORDS.search(text_left):
+    if _has_unsure_number(story):
         return "another number that may be a name or a year"
     replacements = _replacements({*_ENTITY.findall(story)}, present_names, rng)
-    if not answer_names <= replacements.keys():
+    if not {*_ENTITY.findall(label)} <= replacements.keys():
         return "too few absent names"
     label_years = _years(label, _BARE_YEAR)
-    story_and_label_years = {*_years(story, _YEAR_OF_FACT), *label_years}
-    survey_years = set().union(*survey.years.values()) or {0}
-    possible_years = {*range(min(survey_years), max(survey_years) + 1)}
-    shifts = [
-        shift
-        for shift in range(-9, 10)
-        if shift and {year + shift for year in story_and_label_years} <= possible_years
-    ]
+    shifts = _shifts_of_facts({*_years(story, _YEAR_OF_FACT), *label_years}, survey)
     if label_years and not shifts:
         return NO_ROOM
-    shift = choose(rng, shifts or [0])
 
-    def named(text: str, replacements: dict[str, str] = replacements) -> str:
+    def named(text: str) -> str:
         return _ENTITY.sub(lambda match: replacements.get(match[0], match[0]), text)
 
-    def change(text: str) -> str:
-        return named(_moved(text, shift, _YEAR_OF_FACT))
+    def moved_label(shift: int) -> str:
+        return named(_moved(label, shift, _BARE_YEAR))
 
-    edits = {column: _edit(row[column], change) for column in ("prompt", "question")}
-    if (row["question"] in row["prompt"]) != (edits["question"] in edits["prompt"]):
+    def twin(shift: int) -> Twin:
+        moved_columns = {
+            column: _edit(
+                row[column], lambda text: named(_moved(text, shift, _YEAR_OF_FACT))
+            )
+            for column in ("prompt", "question")
+        }
+        return Twin(row | moved_columns | {"label": moved_label(shift)}, "label")
+
+    named_row = twin(0).row
+    is_in_prompt = named_row["question"] in named_row["prompt"]
+    if (row["question"] in row["prompt"]) != is_in_prompt:
         return "a question among the sentences on JSON"
-    edits["label"] = named(_moved(label, shift, _BARE_YEAR))
-    taken_names = present_names | {*replacements.values()}
-    mirror_replacements = _replacements(answer_names, taken_names, rng)
-    wrong_label = None
-    if answer_names <= mirror_replacements.keys():
-        wrong_label = named(_moved(label, 2 * shift, _BARE_YEAR), mirror_replacements)
-    return Twin(row | edits, "label", wrong_label)
+    return Moves(
+        kind=(row.get("question_type"),),
+        year=_only(label_years),
+        story_years=_years(story, _YEAR_OF_FACT),
+        shifts=shifts or [0],
+        usual=shifts or [0],
+        twin=twin,
+        mirror=lambda shift: moved_label(2 * shift),
+    )
+
+
+def _has_unsure_number(story: str) -> bool:
+    text_left = _ENTITY.sub(" ", _YEAR_OF_FACT.sub(" ", story))
+    return bool(re.search(r"\d|\bleap\b", text_left) or _IN_WORDS.search(text_left))
+
+
+def _shifts_of_facts(years: set[int], survey: Survey) -> list[int]:
+    """Return by how many years facts can move within those of the file's rows."""
+    survey_years = set().union(*survey.years.values()) or {0}
+    possible_years = {*range(min(survey_years), max(survey_years) + 1)}
+    return [
+        shift
+        for shift in range(-9, 10)
+        if shift and {year + shift for year in years} <= possible_years
+    ]
 
 
 _FARTHEST = 12  # places, so that names are not crowded where others make room

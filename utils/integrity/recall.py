@@ -1,8 +1,11 @@
 """Whether models recall public rows: they answer twins with the labels of these.
 
-Beside the right label of a twin stand two wrong ones, equally far from it: that of the
-public row, and its mirror image. A model that recalls nothing gives either equally often,
-however hard twins are: so the sign test compares both. `tests/recall.py` simulates it.
+Two twins are a pair if they have the same right year, in the middle between the years of
+their public labels: the label of either row is the other's mirror image. A model that
+recalls nothing answers either year as often to the one as to the other, whatever its habits.
+So a pair speaks for recall where the labels of the public rows are answered more often in it
+than the mirror images, and against it where they are less often. Under any habit of a model
+both are equally likely, and the sign test over pairs is exact. `tests/recall.py` simulates it.
 """
 
 from __future__ import annotations
@@ -30,12 +33,25 @@ class Original(NamedTuple):
 
     digest: str
     recalled: str
-    mirror: str | None  # None where no other wrong value is as far away
+    mirror: str | None  # as far on the other side of the right one; of pairs
+    partner: str | None  # digest of the other twin of a pair
 
 
-def sign_test(recalled: int | np.ndarray, mirror: int | np.ndarray) -> np.ndarray:
-    """Return the chance of so many recalled labels if both were equally likely."""
-    return bdtrc(recalled - 1, recalled + mirror, 0.5)
+class Hits(NamedTuple):
+    """How the pairs of twins are answered that have both an answer."""
+
+    pairs: int
+    recalled: int  # twins with the label of their public row
+    mirror: int  # twins with the mirror image
+    pairs_for: int  # with more of the former than of the latter
+    pairs_against: int  # with fewer
+
+
+def sign_test(
+    pairs_for: int | np.ndarray, pairs_against: int | np.ndarray
+) -> np.ndarray:
+    """Return the chance of so many pairs for recall if both sides were equally likely."""
+    return bdtrc(pairs_for - 1, pairs_for + pairs_against, 0.5)
 
 
 @cache
@@ -62,45 +78,69 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
         value_lists.append([encode_value(verdict.value) for verdict in verdicts])
     original_by_twin = {}
     for digest, recalled_value, mirror_value in zip(twin_digests, *value_lists):
-        public_digest, _, mirror_label = record_by_twin[digest]
-        mirror_value = mirror_value if mirror_label else None
-        original_by_twin[digest] = Original(public_digest, recalled_value, mirror_value)
+        # Before version 2, a twin had a mirror image, and no partner.
+        public_digest, _, mirror_label, *partner = record_by_twin[digest]
+        original_by_twin[digest] = Original(
+            digest=public_digest,
+            recalled=recalled_value,
+            mirror=mirror_value if mirror_label else None,
+            partner=partner[0] if partner else None,
+        )
     return original_by_twin
 
 
 def recall(models: list[Model], include_path: Path) -> list[dict]:
-    """Return a row for each model and task of twins; all rows are tested together.
+    """Return a row for each model and task of twins; all tests are corrected together.
 
-    Twins without a mirror image are not tested: their rows have the difference alone.
+    Twins that are no pairs are not tested: their rows have the difference alone.
     """
     rows = []
     for model in models:
         for task in sorted(filter(transformations, model.tasks)):
             originals_by_twin = originals(task, include_path)
-            twin_pairs = [
-                (twin_doc, originals_by_twin[twin_doc.digest])
+            twins = {
+                twin_doc: originals_by_twin[twin_doc.digest]
                 for twin_doc in model.tasks[task].all.documents
                 if twin_doc.digest in originals_by_twin
-            ]
-            cells = _count_hits(twin_pairs) | _gap(model, task, twin_pairs)
-            if "pairs" in cells or cells["twins"]:
-                rows.append({"run": model.name, "scope": task} | cells)
-    tested_rows = [row for row in rows if row["twins"]]
+            }
+            hits = count_hits(
+                {doc.digest: doc.row["value"] for doc in twins}, originals_by_twin
+            )
+            cells = {"pairs": hits.pairs} | _gap(model, task, [*twins.items()])
+            if hits.pairs:
+                cells |= {"p": float(sign_test(hits.pairs_for, hits.pairs_against))}
+            if any(twin.mirror and not twin.partner for twin in twins.values()):
+                cells["unpaired"] = True
+            if "rows" in cells or cells.keys() & {"p", "unpaired"}:
+                rows.append({"run": model.name, "scope": task} | hits._asdict() | cells)
+    tested_rows = [row for row in rows if "p" in row]
     for row, adjusted_p in zip(tested_rows, holm(row["p"] for row in tested_rows)):
         row["p_holm"], row["recalls"] = adjusted_p, adjusted_p < 1 - CONFIDENCE
-        row["least_share"] = least_share(row["twins"], row["mirror"], len(tested_rows))
+        row["tests"] = len(tested_rows)
+        row["least_share"] = least_share(row["pairs"], row["mirror"], row["tests"])
     return rows
 
 
-def _count_hits(twins: list[tuple[Document, Original]]) -> dict:
-    """Return how many last answers to twins have either wrong value, and the p-value."""
-    pairs = [(doc.row["value"], original) for doc, original in twins if original.mirror]
-    recalled_count = sum(value == original.recalled for value, original in pairs)
-    mirror_count = sum(value == original.mirror for value, original in pairs)
-    cells = {"twins": len(pairs), "recalled": recalled_count, "mirror": mirror_count}
-    if pairs:
-        cells["p"] = float(sign_test(recalled_count, mirror_count))
-    return cells
+def count_hits(values: dict[str, str | None], twins: dict[str, Original]) -> Hits:
+    """Return how pairs are answered; `values` are those of last answers, by digest."""
+    pairs = recalled_count = mirror_count = pairs_for = pairs_against = 0
+    for digest, original in twins.items():
+        partner = original.partner
+        if (
+            partner is None
+            or not digest < partner
+            or not {digest, partner} <= values.keys()
+        ):
+            continue
+        pairs += 1
+        sides = [(values[twin], twins[twin]) for twin in (digest, partner)]
+        recalled_in_pair = sum(value == twin.recalled for value, twin in sides)
+        mirror_in_pair = sum(value == twin.mirror for value, twin in sides)
+        recalled_count += recalled_in_pair
+        mirror_count += mirror_in_pair
+        pairs_for += recalled_in_pair > mirror_in_pair
+        pairs_against += recalled_in_pair < mirror_in_pair
+    return Hits(pairs, recalled_count, mirror_count, pairs_for, pairs_against)
 
 
 def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dict:
@@ -120,54 +160,65 @@ def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dic
     clusters = [public_doc.cluster for _, public_doc in doc_pairs]
     gap_estimate = estimate_difference(*score_lists, clusters)
     interval_ends = {"low": gap_estimate.low, "high": gap_estimate.high}
-    return {"pairs": len(doc_pairs), "value": gap_estimate.value} | interval_ends
+    return {"rows": len(doc_pairs), "value": gap_estimate.value} | interval_ends
 
 
-def least_share(twins: int, mirror: int, tests: int) -> float | None:
+def least_share(pairs: int, mirror: int, tests: int) -> float | None:
     """Return the share of labels from which on recall is named with a chance of POWER.
 
-    Of the answers to twins, `mirror` have the mirror image, and other answers have either
-    wrong value as often. None where there are too few twins.
+    Of the twins of the pairs, `mirror` have the mirror image, and other answers have either
+    wrong value as often. None where there are too few pairs.
     """
-    test_level, hit_counts = (1 - CONFIDENCE) / tests, np.arange(twins + 1)
-    # Of so many hits, how many recalled labels name no model.
-    unnamed_maxima = np.ceil(np.nan_to_num(bdtrik(1 - test_level, hit_counts, 0.5)))
+    test_level, pair_counts = (1 - CONFIDENCE) / tests, np.arange(pairs + 1)
+    # Of so many pairs that speak, how many for recall name no model.
+    unnamed_maxima = np.ceil(np.nan_to_num(bdtrik(1 - test_level, pair_counts, 0.5)))
     for label_share in np.arange(1, 1000) / 1000:
-        mirror_share = (1 - label_share) * mirror / max(1, twins)
-        either_share = min(1.0, label_share + 2 * mirror_share)
-        hit_chances = np.diff(bdtr(hit_counts, twins, either_share), prepend=0)
-        recalled_share = 1 - mirror_share / either_share  # of the hits
-        if hit_chances @ bdtrc(unnamed_maxima, hit_counts, recalled_share) >= POWER:
+        mirror_share = (1 - label_share) * mirror / max(1, 2 * pairs)
+        recalled_share = min(1 - mirror_share, label_share + mirror_share)
+        # A pair speaks for a side where one twin has its value, and the other not the other's.
+        other_share = 1 - recalled_share - mirror_share
+        for_share = recalled_share * (recalled_share + 2 * other_share)
+        against_share = mirror_share * (mirror_share + 2 * other_share)
+        either_share = for_share + against_share
+        count_chances = np.diff(bdtr(pair_counts, pairs, either_share), prepend=0)
+        chances = bdtrc(unnamed_maxima, pair_counts, for_share / either_share)
+        if count_chances @ chances >= POWER:
             return float(label_share)
     return None
 
 
 def recall_sentence(row: dict, name: str) -> str:
     """Return what a row of `recall` claims of a model, and the figures beside it."""
-    sentences = [_claim(row, name)] if row["twins"] else []
-    if "pairs" in row:
+    sentences = [_claim(row, name)] if "p" in row else []
+    if "unpaired" in row:
+        sentences.append(
+            f"The twins of {name} are not in pairs (twin_version 1), so that habits could"
+            " look like recall: no verdict; make the pack anew with temporal-eval twins."
+        )
+    if "rows" in row:
         figure_texts = [points(row[column]) for column in ("value", "low", "high")]
         gap_text = "{} points (95 % interval {} to {}, ".format(*figure_texts)
         of_model_text = "" if sentences else f" of {name}"
         sentences.append(
-            f"Public − twin{of_model_text}: {gap_text}{row['pairs']} rows)."
+            f"Public − twin{of_model_text}: {gap_text}{row['rows']} rows)."
         )
     return f"{row['scope']}: {' '.join(sentences)}"
 
 
 def _claim(row: dict, name: str) -> str:
     """Return whether a model recalls public rows, or what share would be noticed."""
+    counts = (
+        f"{row['recalled']} of {2 * row['pairs']} paired twins with the public row's answer,"
+        f" and {row['mirror']} with its mirror image"
+    )
+    sides = f"{row['pairs_for']} of {row['pairs']} pairs against {row['pairs_against']}"
+    p_value = f"p {p_text(row['p_holm'])}"
+    if row["tests"] > 1:
+        p_value = f"p {p_text(row['p_holm'])}, adjusted for {row['tests']} tests"
     if row["recalls"]:
-        return (
-            f"{name} answers {row['recalled']} of {row['twins']} twins with the public"
-            f" row's answer, and {row['mirror']} with its mirror image (adjusted p"
-            f" {p_text(row['p_holm'])}): it recalls public rows."
-        )
-    power_text = "these are too few twins to name a model that recalls all labels"
+        return f"{name} answers {counts} ({sides}; {p_value}): it recalls public rows."
+    power_text = "these are too few pairs to name a model that recalls all labels"
     if label_share := row["least_share"]:
         power_text = f"a model that recalls {percent(label_share)} % of the labels or"
         power_text += f" more would be named in {5 * POWER:.0f} of 5 such tests"
-    return (
-        f"no sign that {name} recalls labels ({row['recalled']} against {row['mirror']}"
-        f" of {row['twins']} twins); {power_text}."
-    )
+    return f"no sign that {name} recalls labels: it answers {counts} ({sides}); {power_text}."

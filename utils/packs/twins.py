@@ -4,8 +4,10 @@
 
 PACK is an offline pack. Its rows have twins where a transformation changes the answer in a
 known way. Rows of which it changes the question alone come as the `twin_control` tasks:
-they show what the transformation costs. The manifest names the original of each twin, and
-says why other rows have none. OUT is new, empty, or a pack, such as PACK itself.
+they show what the transformation costs. Twins of rows with a year in their labels come in
+pairs as far as can be: both have the same right year, and the label of either public row is
+the mirror image of the other's. The manifest names the original and the partner of each
+twin, and says why other rows have none. OUT is new, empty, or a pack, such as PACK itself.
 
 Example:
 
@@ -15,11 +17,20 @@ Example:
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import combinations
 from random import Random
 from typing import NamedTuple
 
-from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
+import networkx
+
+from lm_eval_tasks.twin.transformations import (
+    TRANSFORMATIONS,
+    Moves,
+    Survey,
+    Twin,
+    choose,
+)
 
 from ..core.cli import folder_path, output_path, tool_parser, whole_number
 from ..core.documents import documents_of
@@ -33,7 +44,7 @@ from .offline import check, make
 from .sources import Source
 
 
-VERSION = "1"  # bumped with every change to the rows of a seed
+VERSION = "2"  # bumped with every change to the rows of a seed
 _TRIES = 20  # so that a twin is no row of the benchmark, nor another's twin
 
 
@@ -43,7 +54,10 @@ class Draw(NamedTuple):
     row: dict
     column: str  # of the label
     original: tuple[str, object]  # digest and label of the public row
-    mirror: object  # None where the label stays, too
+    mirror: object = (
+        None  # of a pair: the label as far on the other side of the right one
+    )
+    partner: int | None = None  # of a pair: the place of the other's draw
 
     @property
     def keeps_label(self) -> bool:
@@ -85,20 +99,29 @@ def _source(task: str, public: Manifest, seed: int) -> Source:
     request["twin_source"] = base_entry["fingerprint"]
     draws, count_by_reason = draw_twins(task, base_rows, seed)
     is_control_task = configuration(task)["dataset_kwargs"].get("keeps_label", False)
-    draws = [draw for draw in draws if draw.keeps_label == is_control_task]
-    twin_rows = [draw.row for draw in draws]
+    own_draws = [draw for draw in draws if draw.keeps_label == is_control_task]
+    twin_rows = [draw.row for draw in own_draws]
     twin_docs = documents_of(task, twin_rows) if twin_rows else []
     twin_digests = [scorer(task).utils.digest(twin_doc).hex() for twin_doc in twin_docs]
-    originals = [[*draw.original, draw.mirror] for draw in draws]
+    digest_by_question = {
+        _question(draw.row): digest for draw, digest in zip(own_draws, twin_digests)
+    }
+    originals = []
+    for draw in own_draws:
+        partner_digest = None
+        if draw.partner is not None:
+            partner_digest = digest_by_question[_question(draws[draw.partner].row)]
+        originals.append([*draw.original, draw.mirror, partner_digest])
     return Source(
         tasks=frozenset({task}),
         upstream=f"twins of {base_entry['upstream']}, seed {seed}",
         load=lambda: twin_rows,
         generated=request,
         twins={
-            # Digest of the twin -> digest and label of its original, and the mirror image.
+            # Digest of the twin -> digest and label of its original; of a pair, the mirror
+            # image and the digest of the partner.
             "originals": dict(zip(twin_digests, originals)),
-            "column": draws[0].column if draws else None,
+            "column": own_draws[0].column if own_draws else None,
             "rows": len(base_rows),
             "source_fingerprint": base_entry["fingerprint"],
             "without": dict(sorted(count_by_reason.items())),
@@ -111,38 +134,171 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
 
     A twin of which the label changes comes before one of which it stays.
     """
-    base_scorer, survey = scorer(scorer(task).base), Survey.of(rows)
+    utils, survey = scorer(scorer(task).base).utils, Survey.of(rows)
+    docs = documents_of(scorer(task).base, rows)
+    digests = [utils.digest(doc).hex() for doc in docs]
     owner_by_question = dict.fromkeys(map(_question, rows), "public")
-    draws, count_by_reason = [], Counter()
-    rows_and_docs = zip(rows, documents_of(base_scorer.task, rows))
-    for row, base_doc in tracked(rows_and_docs, f"twins: {task}", len(rows)):
-        row_digest = base_scorer.utils.digest(base_doc).hex()
-        row_key, row_draws, refusals = f"{seed}|{row_digest}", [], []
-        is_disputed = row_digest[:16] in disputed.DIGESTS[[*disputed.LISTS][-1]]
-        for change in [] if is_disputed else transformations(task):
-            twin = _draw(change, row, survey, row_key, owner_by_question)
-            if isinstance(twin, str):
-                refusals.append(twin)
-                continue
-            original = row_digest, row[twin.column]
-            draw = Draw(twin.row | {"twin": change}, twin.column, original, twin.mirror)
-            row_draws.append(draw._replace(mirror=None) if draw.keeps_label else draw)
-        if row_draws:
-            draws.append(min(row_draws, key=lambda draw: draw.keeps_label))
-            owner_by_question[_question(draws[-1].row)] = row_key
-        else:
-            count_by_reason["; ".join(refusals) or "a disputed label"] += 1
+    draw_by_number = _draw_pairs(task, rows, digests, survey, owner_by_question, seed)
+    count_by_reason: Counter[str] = Counter()
+    numbered_rows = enumerate(zip(rows, digests))
+    for number, (row, digest) in tracked(numbered_rows, f"twins: {task}", len(rows)):
+        if number not in draw_by_number:
+            draw = _draw(task, row, digest, survey, owner_by_question, seed)
+            if isinstance(draw, str):
+                count_by_reason[draw] += 1
+            else:
+                draw_by_number[number] = draw
+                owner_by_question[_question(draw.row)] = digest
+    numbers = sorted(draw_by_number)
+    places = {number: place for place, number in enumerate(numbers)}
+    draws = [draw_by_number[number] for number in numbers]
+    draws = [draw._replace(partner=places.get(draw.partner)) for draw in draws]
     return draws, count_by_reason
 
 
+def _is_disputed(digest: str) -> bool:
+    return digest[:16] in disputed.DIGESTS[[*disputed.LISTS][-1]]
+
+
+def _draw_pairs(
+    task: str,
+    rows: list[dict],
+    digests: list[str],
+    survey: Survey,
+    owners: dict[str, str],
+    seed: int,
+) -> dict[int, Draw]:
+    """Return number of a row -> draw of those that are pairs; partners are numbers here."""
+    moves_by_number = {
+        number: moves
+        for number, (row, digest) in enumerate(zip(rows, digests))
+        if not _is_disputed(digest)
+        if (moves := _moves_of(task, row, digest, survey, seed))
+    }
+    draw_by_number = {}
+    for first, second, shift in _pairs(moves_by_number, owners, seed):
+        for number, partner, own_shift in (
+            (first, second, shift),
+            (second, first, -shift),
+        ):
+            change, moves = moves_by_number[number]
+            twin = moves.twin(own_shift)
+            draw_by_number[number] = Draw(
+                row=twin.row | {"twin": change},
+                column=twin.column,
+                original=(digests[number], rows[number][twin.column]),
+                mirror=moves.mirror(own_shift),
+                partner=partner,
+            )
+    return draw_by_number
+
+
+def _moves_of(
+    task: str, row: dict, digest: str, survey: Survey, seed: int
+) -> tuple[str, Moves] | None:
+    """Return by what transformation, and how far, a row can move as one of a pair."""
+    for change in transformations(task):
+        rng = _chance(change, f"{seed}|{digest}", 0)
+        outcome = TRANSFORMATIONS[change](row, survey, rng)
+        if isinstance(outcome, Moves):
+            return None if outcome.year is None else (change, outcome)
+        if (
+            isinstance(outcome, Twin)
+            and outcome.row[outcome.column] != row[outcome.column]
+        ):
+            return None  # which comes first
+    return None
+
+
+def _chance(transformation: str, key: str, attempt: int) -> Random:
+    return Random(f"{transformation}|{VERSION}|{key}|{attempt}")
+
+
+def _pairs(
+    moves_by_number: dict[int, tuple[str, Moves]], owners: dict[str, str], seed: int
+) -> list[tuple[int, int, int]]:
+    """Return the numbers of rows that become pairs, and by how many years the first moves.
+
+    They are as many as can be, and among such pairings one with many usual shifts. Neither
+    twin is a public row, or the twin of another row.
+    """
+    numbers_by_kind: dict[tuple, list[int]] = defaultdict(list)
+    for number, (_, moves) in moves_by_number.items():
+        numbers_by_kind[moves.kind].append(number)
+    pairs = []
+    for kind, numbers in sorted(numbers_by_kind.items(), key=repr):
+        Random(f"pairs|{VERSION}|{seed}|{kind}").shuffle(numbers)
+        graph = networkx.Graph()
+        for first, second in combinations(numbers, 2):
+            moves, other = moves_by_number[first][1], moves_by_number[second][1]
+            shift = _shift_to_middle(moves, other)
+            if shift is not None and _fits(moves, shift) and _fits(other, -shift):
+                usual_count = (shift in moves.usual) + (-shift in other.usual)
+                graph.add_edge(first, second, weight=1 + usual_count)
+        matching = networkx.max_weight_matching(graph, maxcardinality=True)
+        for first, second in sorted(map(sorted, matching)):
+            moves, other = moves_by_number[first][1], moves_by_number[second][1]
+            shift = _shift_to_middle(moves, other)
+            questions = [
+                _question(moves.twin(shift).row),
+                _question(other.twin(-shift).row),
+            ]
+            if owners.keys().isdisjoint(questions) and questions[0] != questions[1]:
+                owners |= dict.fromkeys(questions, "a pair")
+                pairs.append((first, second, shift))
+    return pairs
+
+
+def _fits(moves: Moves, shift: int) -> bool:
+    """Tell whether a row can move so as one of a pair.
+
+    A model may repeat a year of the question, or subtract where it has to add. So the twin
+    names neither wrong year, and the public label is not as far on the other side of a named
+    year as the right one is.
+    """
+    right_year, mirror_year = moves.year + shift, moves.year + 2 * shift
+    named_years = {year + shift for year in moves.story_years}
+    likely_years = named_years | {2 * year - right_year for year in named_years}
+    return (
+        shift in moves.shifts
+        and moves.year not in likely_years
+        and mirror_year not in named_years
+    )
+
+
+def _shift_to_middle(moves: Moves, other: Moves) -> int | None:
+    """Return by how many years a row moves to the year between its own and another's."""
+    shift, is_odd = divmod(other.year - moves.year, 2)
+    return None if is_odd else shift
+
+
 def _draw(
-    transformation: str, row: dict, survey: Survey, key: str, owners: dict[str, str]
+    task: str, row: dict, digest: str, survey: Survey, owners: dict[str, str], seed: int
+) -> Draw | str:
+    """Return a draw of a row that is no one of a pair, or why it has none."""
+    if _is_disputed(digest):
+        return "a disputed label"
+    draws, refusals = [], []
+    for change in transformations(task):
+        twin = _new_twin(change, row, f"{seed}|{digest}", survey, owners)
+        if isinstance(twin, str):
+            refusals.append(twin)
+        else:
+            twin_row = twin.row | {"twin": change}
+            draws.append(Draw(twin_row, twin.column, (digest, row[twin.column])))
+    return min(draws, key=lambda draw: draw.keeps_label, default="; ".join(refusals))
+
+
+def _new_twin(
+    change: str, row: dict, key: str, survey: Survey, owners: dict[str, str]
 ) -> Twin | str:
     """Return a twin that is no public row and no other row's twin, or why there is none."""
     for attempt in range(_TRIES):
-        rng = Random(f"{transformation}|{VERSION}|{key}|{attempt}")
-        twin = TRANSFORMATIONS[transformation](row, survey, rng)
-        if isinstance(twin, str) or owners.get(_question(twin.row), key) == key:
+        rng = _chance(change, key, attempt)
+        twin = TRANSFORMATIONS[change](row, survey, rng)
+        if isinstance(twin, Moves):
+            twin = twin.twin(choose(rng, twin.usual))
+        if isinstance(twin, str) or _question(twin.row) not in owners:
             return twin
     return "no twin that is no other row"
 
