@@ -550,14 +550,14 @@ _YEAR_OF_FACT = re.compile(  # after a word or a sign of time, and written in fu
 def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | Moves | str:
     """Replace names such as E17 and R3 by absent ones, and move years by up to 9."""
     story, label = _story(f"{row['prompt']}\n\n{row['question']}"), row["label"]
-    present_names = {*_ENTITY.findall(row["prompt"] + story)}
     if _has_unsure_number(story):
         return "another number that may be a name or a year"
+    present_names = {*_ENTITY.findall(row["prompt"] + story)}
     replacements = _replacements({*_ENTITY.findall(story)}, present_names, rng)
     if not {*_ENTITY.findall(label)} <= replacements.keys():
         return "too few absent names"
-    label_years = _years(label, _BARE_YEAR)
-    shifts = _shifts_of_facts({*_years(story, _YEAR_OF_FACT), *label_years}, survey)
+    label_years, story_years = _years(label, _BARE_YEAR), _years(story, _YEAR_OF_FACT)
+    shifts = _shifts_of_facts({*story_years, *label_years}, survey)
     if label_years and not shifts:
         return NO_ROOM
 
@@ -568,27 +568,29 @@ def replace_names(row: dict, survey: Survey, rng: Random) -> Twin | Moves | str:
         return named(_moved(label, shift, _BARE_YEAR))
 
     def twin(shift: int) -> Twin:
-        moved_columns = {
-            column: _edit(
-                row[column], lambda text: named(_moved(text, shift, _YEAR_OF_FACT))
-            )
-            for column in ("prompt", "question")
-        }
-        return Twin(row | moved_columns | {"label": moved_label(shift)}, "label")
+        def change(text: str) -> str:
+            return named(_moved(text, shift, _YEAR_OF_FACT))
 
-    named_row = twin(0).row
-    is_in_prompt = named_row["question"] in named_row["prompt"]
-    if (row["question"] in row["prompt"]) != is_in_prompt:
+        texts = {
+            column: _edit(row[column], change) for column in ("prompt", "question")
+        }
+        return Twin(row | texts | {"label": moved_label(shift)}, "label")
+
+    if _has_question(row) != _has_question(twin(0).row):
         return "a question among the sentences on JSON"
     return Moves(
         kind=(row.get("question_type"),),
         year=_only(label_years),
-        story_years=_years(story, _YEAR_OF_FACT),
+        story_years=story_years,
         shifts=shifts or [0],
         usual=shifts or [0],
         twin=twin,
         mirror=lambda shift: moved_label(2 * shift),
     )
+
+
+def _has_question(row: dict) -> bool:
+    return row["question"] in row["prompt"]
 
 
 def _has_unsure_number(story: str) -> bool:
