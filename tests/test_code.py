@@ -57,7 +57,7 @@ def test_tables_of_real_answers_are_what_the_command_above_them_prints(
     monkeypatch.chdir(shared / "responses")
     assert main(shlex.split(command.replace("\\\n", ""))[1:]) == 0
     tables = capsys.readouterr().out.replace("## ", "#### ")
-    assert tables.count("\n") == 166
+    assert tables.count("\n") == 168
     assert tables in results
 
 

@@ -165,7 +165,7 @@ def test_prompts_that_lost_their_instruction_are_invalid(
     folder = run(SameModel(kind), ["tot_semantic_separate"], tmp_path, **options)
     status, printed, said = call_score(folder, "--output", tmp_path / "out")
     assert (status, said) == (0, "")
-    assert printed.startswith("**Fault** in the run " if lost else "## ")
+    assert printed.startswith("**Fault** in the run " if lost else "Percent ")
     expected = "no_instruction" if lost else None
     assert {row["invalid"] for row in verdicts(tmp_path / "out")} == {expected}
 
@@ -423,8 +423,11 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     names = [f"{name}={path}" for name, path in zip(runs, paths)]
     assert main(["score", *names, "--by", "format"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("## n\n") and EXAMPLE in printed
-    assert "benchmark's: tot_arithmetic 1 of 1850.\n" in printed
+    assert printed.startswith("Percent [95 % ") and EXAMPLE in printed
+    assert (
+        printed.index("## n\n") < printed.index("## format\n") < printed.index("## c\n")
+    )
+    assert "benchmark's: tot 1 of 1850.\n" in printed
     prose = [line for line in printed.splitlines() if not line.startswith("|")]
     assert max(map(len, prose)) <= 100
     _, _, breakdown = printed.partition("tot_arithmetic by format; ")
@@ -435,3 +438,20 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     scores = [f"0.0 [0.0, {x}] / 0.0 [0.0, {x}] / 100.0" for x in (96.5, 96.5, 95.3)]
     assert row[1:] == ["differs", *scores]
     assert len({*map(len, table)}) == 1
+
+
+def test_a_summary_has_80_columns_and_details_have_each_task(call_score):
+    arguments = (EXAMPLES / "responses" / "plain", "--include_path", EXAMPLES)
+    (_, summary, _), (_, details, _) = (
+        call_score(*arguments, *option) for option in ((), ("--detail",))
+    )
+    assert max(map(len, summary.splitlines())) <= 94  # of prose
+    tables = [line for line in summary.splitlines() if line.startswith("|")]
+    assert max(map(len, tables)) <= 80
+    assert "| timebench (15 of 15 tasks) | 54.9 [47, 62] | 78.9 [73, 84] |" in summary
+    assert "| tcp_short" not in summary and "| tcp_short" in details
+    # A median of 0 says no more than the scores do.
+    assert "within 24h" in details and "median error" not in details
+    head, _, below = summary.partition("**Below** the best constant answer")
+    assert "tcp (2 of 2 tasks) 0.0 against 12.5" in below
+    assert "timebench (15 of 15" not in below.partition("\n\n")[0]

@@ -48,9 +48,11 @@ class Layout(NamedTuple):
 
     def fault(self, text: str) -> str:
         """Return a paragraph on what is wrong, of which the first word says so."""
-        first_word, _, rest = self.paragraph(text).partition(" ")
-        marked_word = self._coded(first_word, _BOLD + _RED)
-        return f"{marked_word if self.is_terminal else f'**{first_word}**'} {rest}"
+        first_word, _, rest = text.partition(" ")
+        if not self.is_terminal:
+            return self.paragraph(f"**{first_word}** {rest}")
+        _, _, rest = self.paragraph(text).partition(" ")
+        return f"{self._coded(first_word, _BOLD + _RED)} {rest}"
 
     def paragraph(self, text: str, indent: str = "") -> str:
         """Return a text in lines of the width, those after the first indented."""

@@ -26,6 +26,11 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
+def whole(value: float) -> str:
+    """Return a share in whole percent, where there is little room."""
+    return f"{100 * value:.0f}"
+
+
 def points(share: float) -> str:
     """Return a difference of shares in percentage points."""
     points_text = f"{100 * share:+.1f}"

@@ -1,6 +1,7 @@
 """Score recorded answers to any task of the pack, and say why each got its scores.
 
-    temporal-eval score [NAME=]PATH ... [--output DIR] [--by NAME,...] [--k K] [--cite]
+    temporal-eval score [NAME=]PATH ... [--output DIR] [--detail] [--by NAME,...] [--k K]
+        [--cite]
 
 A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
 OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
@@ -29,7 +30,6 @@ Example:
 from __future__ import annotations
 
 import sys
-import textwrap
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -41,7 +41,8 @@ from ..core.contract import ERROR, RIGHT, SHARE, Metric
 from ..core.errors import ToolError
 from ..core.families import benchmarks, breakdown_names, scorer
 from ..core.files import check_output
-from ..core.text_tables import FORMATS, escaped, percent, points, render
+from ..core.layout import Layout
+from ..core.text_tables import FORMATS, percent, points, render, whole
 from ..verdicts.judge_answer import shorten, value_text
 from ..verdicts.options import answer_options
 from ..verdicts.runs import Model, read_models
@@ -51,14 +52,16 @@ from .health import faults, silent_ends
 from .rows import RULES, rows_of_run, with_interval
 
 
-_PARAGRAPH = textwrap.TextWrapper(100, break_on_hyphens=False)
 _REASONS = "task"  # with --by, what breaks down the reasons alone
 _FREQUENT = 0.05  # share of the answers from which on a reason has an example
 _LEGEND = """\
-Percent [likely range: 95 % interval]. published: score by the benchmark's own rule (its metric \
-card); flexible: the same for the value in any form; format cost: flexible - published; constant: \
-published score of the best answer that is the same for every document; cut off: answers seen to \
-end too early. More: utils/README.md, "How to read the figures"
+Percent [95 % interval, the likely range]. published: score by the benchmark's own rule (its metric \
+card); flexible: the same for the value in any form; n: documents.
+"""
+_LEGEND_OF_DETAILS = """\
+format cost: flexible - published; extracted: answers in which the published rule finds one; \
+constant: published score of the best answer that is the same for every document; cut off: answers \
+seen to end too early. More: utils/README.md, "How to read the figures"
 """
 
 Run = tuple[Model, list[dict]]  # with the figures that `rows_of_run` returns
@@ -97,7 +100,7 @@ def _text(runs: list[Run], options: Namespace) -> str:
         citation_lines = [f"{line}\n" for run in runs for line in citations(*run)]
         return "\n".join([*citation_lines, *bibliography([model for model, _ in runs])])
     if options.format == "markdown":
-        return _report(runs, options.by or [])
+        return _report(runs, options, Layout.of(sys.stdout))
     all_rows = [row for _, run_rows in runs for row in run_rows]
     if options.by is not None:
         all_rows = [row for row in all_rows if row["by"] in (None, *options.by)]
@@ -110,6 +113,8 @@ def _options(arguments: list[str] | None) -> Namespace:
     add = parser.add_argument
     add("path", nargs="+", metavar="[NAME=]PATH")
     add("--output", type=output_path, metavar="DIR", help="for tables of verdicts")
+    detail_help = "the scores of each task, and other measures"
+    add("--detail", action="store_true", help=detail_help)
     by_help = f"{_REASONS}, or what families split scores by, such as level; default:"
     by_help += " none in Markdown, else all"
     add("--by", type=_breakdowns, metavar="NAME,...", help=by_help)
@@ -135,42 +140,64 @@ def _breakdowns(text: str) -> list[str]:
     return breakdowns
 
 
-def _report(runs: list[Run], breakdowns: list[str]) -> str:
-    """Return faults, the tables of runs as Markdown, and the breakdowns."""
+def _report(runs: list[Run], options: Namespace, layout: Layout) -> str:
+    """Return faults, the legend, the tables of runs, and the breakdowns."""
+    breakdowns = options.by or []
     sections = [
-        _PARAGRAPH.fill(f"**Fault** in the run {escaped(model.name)}: {fault}") + "\n"
+        layout.fault(f"Fault in the run {layout.data(model.name)}: {fault}") + "\n"
         for model, _ in runs
         for fault in faults(model)
     ]
+    sections.append(layout.paragraph(_LEGEND) + "\n")
+    if options.detail:
+        sections.append(layout.paragraph(_LEGEND_OF_DETAILS) + "\n")
     rows_by_breakdown: dict[tuple, list[dict]] = defaultdict(list)
     for model, run_rows in runs:
         whole_rows = [row for row in run_rows if row["by"] is None]
-        sections += [f"## {escaped(model.name)}\n", *_tables(whole_rows)]
-        sections.append("".join(_notes(model, whole_rows)))
-        sections += _reasons(model, whole_rows, _REASONS in breakdowns)
+        sections.append(layout.heading(layout.data(model.name)) + "\n")
+        shown_rows = whole_rows
+        if not options.detail:
+            shown_rows = [row for row in whole_rows if _is_in_summary(row, whole_rows)]
+        sections += _tables(shown_rows, options.detail, layout)
+        sections.append(_below_constant(shown_rows, layout))
+        sections.append("".join(_notes(model, whole_rows, options.detail, layout)))
+        sections += _reasons(model, whole_rows, _REASONS in breakdowns, layout)
         for row in (row for row in run_rows if row["by"] in breakdowns):
             rows_by_breakdown[row["task"], row["filter"], row["by"]].append(row)
     if silence_sentence := silent_ends([model for model, _ in runs]):
-        sections.append(_PARAGRAPH.fill(silence_sentence) + "\n")
-    sections += map(_breakdown, rows_by_breakdown.values())
-    return "\n".join([*filter(None, sections), _PARAGRAPH.fill(_LEGEND) + "\n"])
+        sections.append(layout.paragraph(silence_sentence) + "\n")
+    sections += [_breakdown(rows, layout) for rows in rows_by_breakdown.values()]
+    return "\n".join(filter(None, sections))
 
 
-def _tables(rows: list[dict]) -> Iterator[str]:
+def _is_in_summary(row: dict, rows: list[dict]) -> bool:
+    """Tell whether a row is of a benchmark, or of the only task of one."""
+    benchmark_names = {other["task"] for other in rows if "tasks" in other}
+    return "tasks" in row or benchmarks([row["task"]])[0].name not in benchmark_names
+
+
+def _below_constant(rows: list[dict], layout: Layout) -> str:
+    """Return a paragraph on scores below that of one answer to everything; "" for none."""
+    low_texts = [
+        f"{_name(row)} {percent(row['published'])} against {percent(row['constant'])}"
+        for row in rows
+        if None not in (row["published"], row["constant"])
+        and row["published"] < row["constant"]
+    ]
+    if not low_texts:
+        return ""
+    claim = (
+        "Below the best constant answer, which is the same for every document, by the"
+    )
+    return layout.fault(f"{claim} published score: {'; '.join(low_texts)}.") + "\n"
+
+
+def _tables(rows: list[dict], has_details: bool, layout: Layout) -> Iterator[str]:
     """Yield the scores, those of several answers together, and errors of values."""
     score_rows, repeat_rows, error_rows = [], [], []
     for row in rows:
         task_cell = {"task": _name(row)}
-        is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
-        cut_off_share = row["cut_off"] / max(1, row["answers"])
-        score_rows.append(
-            task_cell
-            | {score_rule: with_interval(row, score_rule) for score_rule in RULES}
-            | {"format cost": with_interval(row, "format_cost", points)}
-            | {column: row[column] for column in ("extracted", "constant")}
-            | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
-            | {"n": row["n"]}
-        )
+        score_rows.append(task_cell | _score_cells(row, has_details))
         metrics = {} if "tasks" in row else scorer(row["task"]).metrics
         error_cells, repeat_cells = {}, {"answers": row["answers"]}
         for column in (column for column in row if f"{column}_low" in row):
@@ -178,6 +205,8 @@ def _tables(rows: list[dict]) -> Iterator[str]:
             if column.startswith(("pass@", "majority_")):
                 repeat_cells[column_title] = with_interval(row, column)
             elif column.startswith("median_error_"):
+                if not row[column]:  # more than half are right: the scores say it
+                    continue
                 error_cells[column_title] = with_interval(row, column, "{:+.4g}".format)
             elif column in metrics and metrics[column].shown:
                 metric = metrics[column]
@@ -186,11 +215,27 @@ def _tables(rows: list[dict]) -> Iterator[str]:
                 error_cells[f"{column_title}{unit}"] = number
         if row["answers"] > row["n"]:
             repeat_rows.append(task_cell | repeat_cells)
-        if error_cells:
+        if error_cells and has_details:
             error_cells["value read"] = row.get("error_read")
             error_rows.append(task_cell | error_cells)
     for table_rows in filter(None, (score_rows, repeat_rows, error_rows)):
-        yield render(table_rows, "markdown", percent)
+        yield layout.table(table_rows, percent)
+
+
+def _score_cells(row: dict, has_details: bool) -> dict:
+    """Return the cells of the table of scores; without details, at most 80 columns wide."""
+    if not has_details:
+        scores = {rule: with_interval(row, rule, percent, whole) for rule in RULES}
+        return scores | {"n": row["n"]}
+    is_cut_off_unknown = row["cut_off_unknown"] and not row["cut_off"]
+    cut_off_share = row["cut_off"] / max(1, row["answers"])
+    return (
+        {score_rule: with_interval(row, score_rule) for score_rule in RULES}
+        | {"format cost": with_interval(row, "format_cost", points)}
+        | {column: row[column] for column in ("extracted", "constant")}
+        | {"cut off": "unknown" if is_cut_off_unknown else cut_off_share}
+        | {"n": row["n"]}
+    )
 
 
 def _number_form(metric: Metric) -> Callable[[float], str]:
@@ -206,17 +251,21 @@ def _name(row: dict) -> str:
     return " ".join(filter(None, (row["task"], task_count_text, row["filter"])))
 
 
-def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
-    """Yield what has to be known beside the scores."""
+def _notes(
+    model: Model, rows: list[dict], has_details: bool, layout: Layout
+) -> Iterator[str]:
+    """Yield what has to be known beside the scores, by benchmark or task."""
     details_by_note: dict[str, list[str]] = defaultdict(list)
+    row_counts: Counter[str] = Counter()
+    full_counts: Counter[str] = Counter()
     if refused_count := sum(model.refused.values()):
         details_by_note["Refused lines, not in these figures"] = [f"{refused_count:,}"]
     for row in (row for row in rows if "rows" in row):
         row_name = _name(row)
         if row["rows"].startswith("fewer than"):
-            note = "Fewer documents than the benchmark's"
-            full_row_count = scorer(row["task"]).upstream[0]
-            details_by_note[note].append(f"{row_name} {row['n']} of {full_row_count}")
+            name = row_name if has_details else benchmarks([row["task"]])[0].name
+            row_counts[name] += row["n"]
+            full_counts[name] += scorer(row["task"]).upstream[0]
         elif row["rows"] not in ("the benchmark's", "as many as the benchmark's"):
             details_by_note[f"The rows are {row['rows']}"].append(row_name)
         if row["changed"]:
@@ -224,11 +273,17 @@ def _notes(model: Model, rows: list[dict]) -> Iterator[str]:
             details_by_note[note].append(f"{row_name} {row['changed']}")
         if row["left_out"]:
             details_by_note["Left out"].append(f"{row_name} {row['left_out']}")
+    details_by_note["Fewer documents than the benchmark's"] = [
+        f"{name} {row_counts[name]} of {full_counts[name]}" for name in row_counts
+    ]
     for note, details in details_by_note.items():
-        yield _PARAGRAPH.fill(f"{note}: {', '.join(details)}.") + "\n"
+        if details:
+            yield layout.paragraph(f"{note}: {', '.join(details)}.") + "\n"
 
 
-def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
+def _reasons(
+    model: Model, rows: list[dict], by_task: bool, layout: Layout
+) -> list[str]:
     """Return reasons with their answers by benchmark or task, and an example of each."""
     tallies_by_group: dict[str, list[Tally]] = defaultdict(list)
     for task in (row["task"] for row in rows if "tasks" not in row):
@@ -243,32 +298,32 @@ def _reasons(model: Model, rows: list[dict], by_task: bool) -> list[str]:
             share = answer_count / reason_counts.total()
             table_row = {"answers to": group_name, "reason": reason}
             table_row |= {"answers": answer_count, "%": share}
-            table_row["no answer by the published rule"] = unread_counts[reason]
+            table_row["not extracted"] = unread_counts[reason]
             table_rows.append(table_row)
             group_name = ""
             if reason != RIGHT and share >= _FREQUENT:
                 tally = max(tallies, key=lambda tally: tally.all.reasons[reason])
-                examples.append(_example(tally.examples[reason]))
-    return [render(table_rows, "markdown", percent), "".join(examples)]
+                examples.append(_example(tally.examples[reason], layout))
+    return [layout.table(table_rows, percent), "".join(examples)]
 
 
-def _example(row: dict) -> str:
+def _example(row: dict, layout: Layout) -> str:
     """Return the reason for the scores of an answer, and what was read in it."""
     excerpt_by_name = {"published": row["published"], "flexible": value_text(row)}
     excerpt_by_name["label"] = row["gold"]
     if row["flexible"] is None:
         excerpt_by_name["response"] = row["excerpt"]
     document_name = row["digest"][:12] if row["doc_id"] is None else row["doc_id"]
-    reason_text = f"- {row['reason']}, as in document {escaped(str(document_name))} of {row['task']}"
+    reason_text = f"- {row['reason']}, as in document {layout.data(document_name)} of {row['task']}"
     reason_text += f": {scorer(row['task']).utils.REASONS[row['reason']]}"
-    lines = [textwrap.fill(reason_text, 100, subsequent_indent="  ")]
+    lines = [layout.paragraph(reason_text, "  ")]
     for excerpt_name, excerpt in excerpt_by_name.items():
-        excerpt_text = "nothing" if excerpt is None else shorten(excerpt, 70)
-        lines.append(f"    {excerpt_name}: {escaped(excerpt_text)}")
+        excerpt_text = "nothing" if excerpt is None else shorten(excerpt, 60)
+        lines.append(f"    {excerpt_name}: {layout.data(excerpt_text)}")
     return "\n".join([*lines, ""])
 
 
-def _breakdown(rows: list[dict]) -> str:
+def _breakdown(rows: list[dict], layout: Layout) -> str:
     """Return a table of the parts of a task, with a column for each run."""
     breakdown, table_row_by_value = rows[0]["by"], {}
     for row in rows:
@@ -281,6 +336,6 @@ def _breakdown(rows: list[dict]) -> str:
             score_texts.append(percent(row["extracted"]))
         # The blank, which no table shows, keeps a run called "n" apart.
         table_row[f"{row['run']} "] = " / ".join(filter(None, score_texts))
-    markdown_table = render([*table_row_by_value.values()], "markdown")
-    table_title = f"{escaped(_name(rows[0]))} by {breakdown}"
-    return f"{table_title}; published / flexible / extracted\n\n{markdown_table}"
+    table = layout.table([*table_row_by_value.values()])
+    table_title = f"{layout.data(_name(rows[0]))} by {breakdown}"
+    return f"{table_title}; published / flexible / extracted\n\n{table}"

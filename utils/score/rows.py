@@ -232,10 +232,16 @@ def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -
     return cell_by_column
 
 
-def with_interval(row: dict, column: str, form: Callable = percent) -> str | None:
-    """Return a figure of a row with the ends of its interval, in words of `form`."""
+def with_interval(
+    row: dict, column: str, form: Callable = percent, end_form: Callable | None = None
+) -> str | None:
+    """Return a figure of a row with the ends of its interval, in words of `form`.
+
+    `end_form` is of the ends, where it is another one.
+    """
     if row.get(column) is None:
         return None
     if row[f"{column}_low"] is None:  # as of a mean of one cluster
         return form(row[column])
-    return "{} [{}, {}]".format(*(form(row[f"{column}{suffix}"]) for suffix in _ENDS))
+    low, high = map(end_form or form, (row[f"{column}_low"], row[f"{column}_high"]))
+    return f"{form(row[column])} [{low}, {high}]"
