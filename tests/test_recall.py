@@ -7,11 +7,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
+from tests.formats import schema
 from tests.recall import HABITS, pairs_of, simulate
 from tests.test_offline import manifest_of
 from utils.__main__ import main
@@ -110,6 +112,8 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
         assert f"{DATES}: {claim}" in printed
     gaps = re.findall(r"Public − twin: (\S+) points", printed)
     assert gaps == ["+100.0", "+100.0", "-100.0"]
+    assert compare(paired, *runs, "--format", "json") == 0
+    jsonschema.validate(json.loads(capsys.readouterr().out), schema("compare"))
     # The rows without twins make no claim.
     for run in runs:
         Path(run.partition("=")[2], f"{DATES}.jsonl").unlink()
