@@ -301,11 +301,10 @@ def test_documents_that_one_run_has_right_are_shown_by_question_type(compare):
     ]
     first, right, wrong, second, *others = documents.splitlines()
     assert first.startswith("- document 0 (")
-    assert right.startswith("    a: right, ") and wrong.startswith(
-        "    b: other_value, "
-    )
+    assert right.startswith("  - a: right, ")
+    assert wrong.startswith("  - b: other_value, ")
     assert second.startswith("- document 1 (") and len(others) == 2
-    assert others[0].startswith("    b: right, ")
+    assert others[0].startswith("  - b: right, ")
     assert printed.replace("\n", "").isprintable()
     equal = compare(a, a, options=("--show", 2)).out
     assert "There is no such document, by the flexible rule." in equal

@@ -20,7 +20,9 @@ from tests.conftest import ROOT
 
 ANSWER = {"task": "tot_arithmetic", "response": '{"answer": "2"} ' + "so " * 500}
 DOCUMENT = {"question_type": "trick", "label": "{'answer': '1'}"}
-SHOWN = re.compile(r"0 of 1 files, [\d,]+ answers, [\d,]+/s \|.*\| (\d+) %, \d")
+FRAME = r"0 of 1 files, [\d,]+ answers, [\d,]+/s \|[^|]*\| (\d+) %, \d"
+# Twice, since the signal may come before the first one counts as shown.
+SHOWN = re.compile(rf"{FRAME}[^|]*\r{FRAME}")
 
 
 @pytest.fixture(scope="module")

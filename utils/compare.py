@@ -312,13 +312,15 @@ def _disagreement_lines(
     for is_a_right, right_doc, wrong_doc in islice(filter(None, in_turn), most):
         row, right_name, wrong_name = right_doc.row, *names[:: 1 if is_a_right else -1]
         label = layout.data(shorten(row["gold"], 60))
-        yield f"- document {layout.data(_name(row))} of {row['task']}, label {label}"
+        document_text = f"- document {layout.data(_name(row))} of {row['task']}"
+        yield layout.paragraph(f"{document_text}, label {label}", "  ")
         for name, document in ((right_name, right_doc), (wrong_name, wrong_doc)):
             verdict = "right" if document is right_doc else document.row["reason"]
             value = value_text(document.row)
             answer = document.row["excerpt"] if value is None else value
             answer_text = layout.data(shorten(answer, 60))
-            yield f"    {layout.data(shorten(name, 40))}: {verdict}, {answer_text}"
+            answer_text = f"{layout.data(shorten(name, 40))}: {verdict}, {answer_text}"
+            yield layout.paragraph(f"  - {answer_text}", "    ")
     yield ""
 
 

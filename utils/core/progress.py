@@ -20,6 +20,7 @@ Item = TypeVar("Item")
 NOTHING_KEPT = "nothing is kept, and the same command starts again"
 _STARTED = time.monotonic()  # with the command, whose first second shows nothing
 _QUIET_SECONDS = 1
+_LEAST_DELAY = 0.1  # seconds: what is done at once flashes no bar
 _FORM = "{desc} |{bar}| {percentage:.0f} %, {elapsed} < {remaining}"
 
 
@@ -49,7 +50,7 @@ def progress(
 
     What interrupts the work, as Ctrl-C does, gets the text of `kept` for its last line.
     """
-    delay = max(0, _STARTED + _QUIET_SECONDS - time.monotonic())
+    delay = max(_LEAST_DELAY, _STARTED + _QUIET_SECONDS - time.monotonic())
     settings = {"delay": delay, "disable": None, "leave": False, "dynamic_ncols": True}
     try:
         with _Bar(desc=title, total=total, **settings, **form) as bar:
