@@ -18,8 +18,8 @@ from utils import leaderboard, stats
 from utils.__main__ import main
 from utils.core.families import prompt, scorer
 from utils.core.files import read_jsonl
+from utils.figures.rows import RULES
 from utils.leaderboard import board as entrants, page
-from utils.score.rows import RULES
 from utils.verdicts.texts import LONGEST_RESPONSE
 
 

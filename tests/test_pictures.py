@@ -238,3 +238,18 @@ def test_the_pictures_in_the_readme_show_the_page_as_it_is(tmp_path):
     assert Outline(text).parts == known, "run python -m tests.pictures"
     for picture in FOLDER.glob("*.png"):
         assert picture.stat().st_size <= 200_000
+
+
+def test_score_writes_the_page_of_one_run_with_its_faults_on_top(tmp_path, capsys):
+    page = tmp_path / "run.html"
+    run, pack = str(EXAMPLES / "responses" / "hasty"), ["--include_path", str(EXAMPLES)]
+    assert main(["score", run, *pack, "--html", str(page)]) == 0
+    assert f"{page} is written" in capsys.readouterr().err
+    text = page.read_text(encoding="utf-8")
+    top = text[text.index("<header>") : text.index("<h1>")]
+    assert "hasty: 37 of 211 answers (17.5 %) end before an answer" in top
+    assert "Where points go" in text
+    assert 'id="pairs"' not in text
+    page.write_text("a page of somebody else")
+    assert main(["score", run, *pack, "--html", str(page)]) == 1
+    assert "was not made by leaderboard" in capsys.readouterr().err

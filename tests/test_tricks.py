@@ -15,7 +15,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.families import configuration, prompt, scorer
 from utils.core.files import read_jsonl
-from utils.score.rows import RULES
+from utils.figures.rows import RULES
 
 
 TASKS = ["tcp_long", "tcp_short"]

@@ -19,7 +19,7 @@ from .core.errors import ToolError, fault_of
 
 # Each tool is a module with `main(arguments) -> exit status`, imported when it is asked for.
 TOOLS = {
-    "score": ("score.command", "score recorded answers to any task, and say why"),
+    "score": ("score", "score recorded answers to any task, and say why"),
     "compare": ("compare", "tell whether one model is better than another"),
     "leaderboard": ("leaderboard", "make a board of models: a page, CSV and JSON"),
     "export": ("harness.export", "write prompts as requests of the OpenAI Batch API"),

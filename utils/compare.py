@@ -37,9 +37,9 @@ from .core.errors import ToolError
 from .core.families import Group, benchmarks, scorer, title_of
 from .core.layout import Layout
 from .core.text_tables import FORMATS, natural, p_text, percent, points, render
+from .figures.health import faults
+from .figures.rows import RULES, headline_scores
 from .integrity.recall import recall, recall_sentence
-from .score.health import faults
-from .score.rows import RULES, headline_scores
 from .verdicts.judge_answer import shorten, value_text
 from .verdicts.options import answer_options
 from .verdicts.runs import Model, read_models

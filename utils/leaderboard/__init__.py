@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
@@ -30,8 +30,8 @@ from pathlib import Path
 from ..core import text_tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.files import check_output, written_whole
+from ..figures.rows import RULES
 from ..integrity.run_checks import Check
-from ..score.rows import RULES
 from ..verdicts.answer_files import Failure
 from ..verdicts.options import answer_options
 from ..verdicts.runs import Model, read_models
@@ -55,13 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     for option, beginning_pattern in _BEGINNINGS.items():
         check_output(getattr(options, option), "leaderboard", beginning_pattern)
     models, read_failures = read_models(options.run, options, Check)
-    failures = [
-        Failure(model.source.place, model.name, fault)
-        for model in models
-        if (fault := _fault(model))
-    ]
-    failures += read_failures
-    models = [model for model in models if not _fault(model)]
+    models, failures = _read_whole(models, read_failures)
     messages = [message for model in models for message in model.messages]
     messages += [f"{failure.path}: left out: {failure.reason}" for failure in failures]
     for message in [*messages, *_hints(models)]:
@@ -69,8 +63,55 @@ def main(arguments: list[str] | None = None) -> int:
     if not models:
         return 1
     failures += _files_left_out(models)
-    _write(board_data([*map(Entrant, models)], failures, options), options)
+    data = board_data([*map(Entrant, models)], failures, options)
+    _write(data, options)
+    _print_standing(data, options)
     return 1 if messages else 0
+
+
+def page_option(parser: ArgumentParser) -> None:
+    """Add the option that names a page."""
+    page_help = "a file, or a folder with a slash at its end"
+    parser.add_argument("--html", type=_page, metavar="PAGE", help=page_help)
+
+
+def check_page(page_and_kind: tuple[Path, bool]) -> None:
+    """Raise ToolError where a file that is no page stands in the place of one."""
+    check_output(page_and_kind[0], "leaderboard", _BEGINNINGS["html"])
+
+
+def write_page(
+    models: list[Model],
+    failures: list[Failure],
+    options: Namespace,
+    warnings: list[str],
+) -> None:
+    """Write the page of models that were read with `Check`, and warnings on top of it.
+
+    `options` are those of `page_option` and `answer_options`.
+    """
+    html, is_folder = options.html
+    outputs = {"html": html, "is_folder": is_folder, "csv": None, "json": None}
+    page_options = Namespace(**vars(options) | outputs)
+    models, failures = _read_whole(models, failures)
+    if models:
+        data = board_data([*map(Entrant, models)], failures, page_options)
+        data["about"]["warnings"] = warnings
+        _write(data, page_options)
+        say(f"{html.absolute()} is written")
+
+
+def _read_whole(
+    models: list[Model], failures: list[Failure]
+) -> tuple[list[Model], list[Failure]]:
+    """Return the models that can stand on a board, and failures with the others."""
+    whole_models = [model for model in models if not _fault(model)]
+    other_failures = [
+        Failure(model.source.place, model.name, fault)
+        for model in models
+        if (fault := _fault(model))
+    ]
+    return whole_models, other_failures + failures
 
 
 def _fault(model: Model) -> str | None:
@@ -111,7 +152,7 @@ def _hints(models: list[Model]) -> Iterator[str]:
 
 
 def _write(data: dict, options: Namespace) -> None:
-    """Write the files that are asked for, and print who stands where."""
+    """Write the files that are asked for."""
     content_by_path = page.files(data, options) if options.html else {}
     for table_format in ("csv", "json"):
         if table_path := getattr(options, table_format):
@@ -126,6 +167,10 @@ def _write(data: dict, options: Namespace) -> None:
         check = partial(check_output, path, "leaderboard", beginning_pattern)
         with written_whole(path, check) as file:
             file.write(content)
+
+
+def _print_standing(data: dict, options: Namespace) -> None:
+    """Print who stands where, and say what is written."""
     terminal_rows = []
     for benchmark, entrant in product(data["benchmarks"], data["models"]):
         if row := entrant.figures.get(benchmark["name"]):
@@ -150,8 +195,7 @@ def _page(text: str) -> tuple[Path, bool]:
 def _options(arguments: list[str] | None) -> Namespace:
     parser = tool_parser("leaderboard", __doc__)
     parser.add_argument("run", nargs="+", metavar="RUN")
-    page_help = "a file, or a folder with a slash at its end"
-    parser.add_argument("--html", type=_page, metavar="PAGE", help=page_help)
+    page_option(parser)
     for table_option in ("--csv", "--json"):
         parser.add_argument(table_option, type=output_path, metavar="FILE")
     answer_options(parser)

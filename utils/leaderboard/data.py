@@ -21,16 +21,16 @@ from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.families import Group, configuration, scorer, title_of
-from ..integrity.recall import recall, recall_sentence
-from ..integrity.run_checks import FALSE, SEVERITY, pack_rows
-from ..score.cite import citations
-from ..score.health import silent_ends
-from ..score.rows import (
+from ..figures.cite import citations
+from ..figures.health import silent_ends
+from ..figures.rows import (
     RULES,
     estimate_headline,
     headline_scores,
     rows_of_run,
 )
+from ..integrity.recall import recall, recall_sentence
+from ..integrity.run_checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.answer_files import Failure
 from ..verdicts.answers import sha256
 from ..verdicts.judge_answer import INVALID
@@ -118,6 +118,7 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
         "pack": tasks_folder.name if tasks_folder != families.FOLDER else None,
         "partial": dict(_differences({tally.task for tally in tallies}, tasks_folder)),
         "leave_out": options.leave_out,
+        "warnings": [],  # on top of the page of a few runs
         "left_out_rows": sum(tally.left_out for tally in tallies),
     }
 

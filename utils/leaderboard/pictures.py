@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..core.cli import printable
 from ..core.families import Group, scorer
 from ..core.text_tables import natural
-from ..score.rows import RULES, headline_scores
+from ..figures.rows import RULES, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
 from .board import Entrant

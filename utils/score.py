@@ -1,7 +1,7 @@
 """Score recorded answers to any task of the pack, and say why each got its scores.
 
     temporal-eval score [NAME=]PATH ... [--output DIR] [--detail] [--by NAME,...] [--k K]
-        [--cite]
+        [--cite] [--html PAGE]
 
 A PATH is a file of samples that the harness logged (`--log_samples`), of outputs of the
 OpenAI Batch API to requests of `temporal-eval export`, or of lines with `task`,
@@ -19,7 +19,8 @@ the text, that most of them have. CSV and JSON have all figures, as fractions.
 Lines that cannot be scored, and a second answer to a document, are named; the exit status
 is then 1. DIR gets a table of verdicts for each file: a folder with run.json and a row an
 answer. A file whose table is there is not scored again, unless it was changed since. What
-is in DIR and is no such table, or that of another file, is never replaced.
+is in DIR and is no such table, or that of another file, is never replaced. PAGE gets the
+page of `leaderboard` for the runs, with what makes their figures worthless on top.
 
 Example:
 
@@ -35,21 +36,24 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from ..adapters import eval_results
-from ..core.cli import output_path, say, tool_parser, whole_number
-from ..core.contract import ERROR, RIGHT, SHARE, Metric
-from ..core.errors import ToolError
-from ..core.families import benchmarks, breakdown_names, scorer
-from ..core.files import check_output
-from ..core.layout import Layout
-from ..core.text_tables import FORMATS, percent, points, render, whole
-from ..verdicts.judge_answer import shorten, value_text
-from ..verdicts.options import answer_options
-from ..verdicts.runs import Model, read_models
-from ..verdicts.tally import Tally
-from .cite import bibliography, citations
-from .health import faults, silent_ends
-from .rows import RULES, rows_of_run, with_interval
+from . import leaderboard
+from .adapters import eval_results
+from .core.cli import output_path, say, tool_parser, whole_number
+from .core.contract import ERROR, RIGHT, SHARE, Metric
+from .core.errors import ToolError
+from .core.families import benchmarks, breakdown_names, scorer
+from .core.files import check_output
+from .core.layout import Layout
+from .core.text_tables import FORMATS, percent, points, render, whole
+from .figures.cite import bibliography, citations
+from .figures.health import faults, silent_ends
+from .figures.rows import RULES, rows_of_run, with_interval
+from .integrity.run_checks import Check
+from .verdicts.answer_files import Failure
+from .verdicts.judge_answer import shorten, value_text
+from .verdicts.options import answer_options
+from .verdicts.runs import Model, read_models
+from .verdicts.tally import Tally
 
 
 _REASONS = "task"  # with --by, what breaks down the reasons alone
@@ -72,8 +76,11 @@ def main(arguments: list[str] | None = None) -> int:
     options = _options(arguments)
     if options.eval_results:
         check_output(options.eval_results, "score", eval_results.BEGINNING)
+    if options.html:
+        leaderboard.check_page(options.html)
+    check = Check if options.html else None
     models, failures = read_models(
-        options.path, options, output=options.output, has_rows=bool(options.k)
+        options.path, options, check, options.output, has_rows=bool(options.k)
     )
     if options.eval_results and len(models) > 1:
         error_text = f"is of one model, but there are {len(models)} runs; name one"
@@ -91,7 +98,16 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write(_text(runs, options))
         if options.eval_results:
             eval_results.write(options.eval_results, *runs[0])
+        if options.html:
+            _write_page(runs, failures, options)
     return 1 if messages else 0
+
+
+def _write_page(runs: list[Run], failures: list[Failure], options: Namespace) -> None:
+    """Write the page of the runs, with their faults on top."""
+    models = [model for model, _ in runs]
+    warnings = [f"{model.name}: {fault}" for model in models for fault in faults(model)]
+    leaderboard.write_page(models, failures, options, warnings)
 
 
 def _text(runs: list[Run], options: Namespace) -> str:
@@ -122,6 +138,7 @@ def _options(arguments: list[str] | None) -> Namespace:
     k_type = partial(whole_number, least=1)
     add("--k", type=k_type, metavar="K", help="pass@K and the majority")
     answer_options(parser)
+    leaderboard.page_option(parser)
     add("--eval_results", type=output_path, metavar="FILE", help="results for the hub")
     add("--format", choices=FORMATS, default="markdown")
     options = parser.parse_args(arguments)

@@ -1,1 +1,0 @@
-"""The tool `score`: tables of how good answers are, and why."""
