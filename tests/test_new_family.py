@@ -179,7 +179,7 @@ def test_csv_has_the_figures_and_markdown_those_of_errors(checkout):
     csv_rows = score(checkout, "lost", "--format", "csv").splitlines()
     [walks] = [x for x in csv_rows if x.startswith("lost,journeys_walks,,,,")]
     assert str(fmean(ANSWERS["lost"]["journeys_walks"].errors)) in walks.split(",")
-    printed = score(checkout, "lost", "--by", "transport,distance,task")
+    printed = score(checkout, "lost", "--detail", "--by", "transport,distance,task")
     answers = ANSWERS["lost"]["journeys_walks"]
     low, high = interval_of_mean(answers.errors, answers.clusters)
     late = f"{fmean(answers.errors):+.4g} [{low:+.4g}, {high:+.4g}]"
