@@ -17,7 +17,7 @@ from utils.core.families import configuration, scorer
 from utils.verdicts.answers import Answer
 from utils.verdicts.constants import References
 from utils.verdicts.judge_answer import judge_answer
-from utils.verdicts.tally import Tally
+from utils.verdicts.tally import MOST_PARTS, OTHER_PARTS, Tally
 
 
 TASK = "tot_arithmetic"
@@ -241,3 +241,17 @@ def test_ids_that_collide_as_numbers_take_no_more_time():
         return time.process_time() - started_at
 
     assert seconds_for(2**61 - 1) < 5 * seconds_for(1)
+
+
+def test_the_smallest_parts_of_a_breakdown_are_together():
+    doc, task = documents("tcp_long", EXAMPLES)[0], "tcp_long"
+    row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
+    tally = Tally(task)
+    levels = [f"{level}" for level in range(MOST_PARTS + 30)]
+    for number, level in enumerate([*levels, *levels[:20]]):
+        tally.add(row | {"doc_id": number, "level": level}, number)
+    sizes = {value: part.n for (_, value), part in tally.parts.items()}
+    assert len(sizes) == MOST_PARTS + 1
+    assert sizes[OTHER_PARTS] == 30
+    assert all(sizes[level] == 2 for level in levels[:20])
+    assert sum(sizes.values()) == len(levels) + 20
