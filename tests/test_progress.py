@@ -47,11 +47,16 @@ def read_until(terminal: int, pattern: re.Pattern, seconds: float) -> str:
     return shown
 
 
+def heed_ctrl_c() -> None:
+    """Heed the signal of Ctrl-C, which a job in the background was told to ignore."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_terminal_shows_progress_and_ctrl_c_says_what_is_kept(command):
     terminal, stderr = pty.openpty()
     fcntl.ioctl(stderr, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     streams = {"stdout": subprocess.DEVNULL, "stderr": stderr}
-    process = subprocess.Popen(command, cwd=ROOT, **streams)
+    process = subprocess.Popen(command, cwd=ROOT, preexec_fn=heed_ctrl_c, **streams)
     os.close(stderr)
     shown = SHOWN.search(read_until(terminal, SHOWN, 60))
     assert int(shown[1]) < 50  # percent: it does not come at the end alone
