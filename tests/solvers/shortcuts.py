@@ -62,6 +62,26 @@ def greedy(row: dict) -> str:
     return f"\\boxed{{{project.label(min(ends))}}}"
 
 
+def longest_chain(row: dict) -> str:
+    """Return the end where nobody is ever busy: that of the longest chain of tasks.
+
+    It is part of the reasoning rather than a way past it: right where people do not bind.
+    """
+    project = tcp.read_project(row)
+    ends: dict[str, int] = {}
+    for task in project.lengths:  # those that need it come after it
+        needed_ends = (
+            ends[x] for x, dependent in project.dependencies if dependent == task
+        )
+        ready = max(needed_ends, default=0)
+        free = ready, 0, 0, 0
+        ends[task] = min(
+            tcp.work(agent, free, ready, project.lengths[task])[0]
+            for agent in project.agents
+        )
+    return f"\\boxed{{{project.label(max(ends.values()))}}}"
+
+
 def ignoring(row: dict, constraint: str) -> str | None:
     """Return the end where nobody minds a kind of constraint that somebody has."""
     project = tcp.read_project(row, constraint)
@@ -125,6 +145,13 @@ def prepositions(row: dict) -> list[str]:
     return [f"{sides[0]} {preposition.lower()}"]
 
 
+def hypothesis_place(row: dict) -> list[str]:
+    """Return the side and the time of the hypothesis, and with the premise's side."""
+    side, time = _TIME.findall(row["Hypothesis"])[0]
+    [sides] = prepositions(row)
+    return [f"{side} {time}".lower(), f"{sides} {time}", sides]
+
+
 def learned(rows: list[dict], by: Callable[[dict], list[str]]) -> list[str]:
     """Return what a logistic regression learns of one half of the rows for the other."""
     if len(rows) < FEWEST:
@@ -174,6 +201,7 @@ def each(answer: Callable, **options: object) -> Callable:
 
 PLANNING = {
     "best of 11 greedy orders": each(greedy),
+    "the longest chain of tasks": each(longest_chain),
     "without dependencies": each(ignoring, constraint="dependencies"),
     "without rests": each(ignoring, constraint="max_consecutive"),
     "without breaks": each(ignoring, constraint="break_between"),
@@ -190,6 +218,7 @@ SHORTCUTS = {
     "fresh_timexnli": {
         "all spans onto the one time": each(sum_spans),
         "the two prepositions": partial(learned, by=prepositions),
+        "where the hypothesis' time is": partial(learned, by=hypothesis_place),
         "words": partial(
             learned, by=lambda x: f"{x['Premise']} {x['Hypothesis']}".split()
         ),

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from . import _arithmetic as words
 
 
-VERSION = "4"
+VERSION = "5"
 BOUNDS = {"steps": (1, 12), "people": (1, 26), "binding": (0, 3), "pause": (1, 9)}
 # Those of ten rows, or of ten people.
 BOUNDS |= dict.fromkeys(("misleading", "rests", "breaks"), (0, 10))
@@ -444,7 +444,7 @@ def ladder(level: int) -> dict[str, int]:
         "people": 2,
         "distractors": level,
         "lookalikes": level // 2,
-        "misleading": 0 if level < 3 else 10 if level < 5 else 6,
+        "misleading": 10 * (level > 2),
         "binding": int(level > 2),
         "rests": 6 * (level > 2),
         "pause": 1 + (level > 4),

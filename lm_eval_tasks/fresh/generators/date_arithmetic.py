@@ -12,7 +12,7 @@ from itertools import accumulate
 from ._arithmetic import Knobs, counted
 
 
-VERSION = "4"
+VERSION = "5"
 HIGHEST = 100
 BOUNDS = {"steps": (1, 100)}
 MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()

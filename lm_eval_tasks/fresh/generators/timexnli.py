@@ -16,19 +16,28 @@ import math
 import random
 from collections.abc import Iterator
 from datetime import date
-from itertools import product
+from itertools import count, islice, product
 from typing import NamedTuple
 
 from . import _arithmetic as words
 
 
-VERSION = "4"
+VERSION = "5"
 HIGHEST = 100
-BOUNDS = {"gap": (1, 100)}
+BOUNDS = {"gap": (1, 100), "balanced": (0, 1)}
 # The turns of the labels, in about the shares of the public set: 43, 34 and 23 %.
 LABELS = tuple(
     {"C": "Contradiction", "E": "Entailment", "N": "Neutral"}[x] for x in "CECNECNCECEN"
 )
+# How the premise places its event, where the hypothesis says before or after: at its time,
+# on the same side of it, or on the other. By label, and how often of twelve rows: so each
+# of the three is as often right for one label as for another, and never for the third.
+WAYS = {
+    "Contradiction": ("at", "at", "at", "other", "other"),
+    "Entailment": ("at", "at", "at", "same"),
+    "Neutral": ("same", "other", "other"),
+}
+MOST_CHAINS = 2_000  # that are drawn for a row
 # Events happen once by their nature: each is a subject, and what it did, does, will do.
 TEXTS = words.texts("_timexnli")
 PLACES = TEXTS["places"]
@@ -75,15 +84,21 @@ SAID = {  # how a time is said
 REACH = 2  # cycles before and after the one of the times that are named
 SHARES = tuple(kind for kind in KINDS for _ in range(KINDS[kind].share))
 SIDES = ("before", "after")
+Placed = tuple[str, int]  # at, before or after a time, and the time
+Chain = tuple[list[int], list[str]]  # the times of events, and the spans between them
 Event = tuple[str, str]  # as a sentence says it, and as a clause after "which" does
 
 
 def ladder(level: int) -> dict[str, int]:
-    """Return the knobs of a level; its gap is the most between the times compared."""
+    """Return the knobs of a level; its gap is the most between the times compared.
+
+    Where it is `balanced`, neither the hypothesis nor the prepositions tell the label.
+    """
     return {
         "steps": level - 1,
         "distractors": level - 1,
         "gap": 100 if level < 3 else 2,
+        "balanced": int(level > 2),
     }
 
 
@@ -101,16 +116,26 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     linked_numbers, decoys_linked_numbers = _link_events(
         rng, step_count, knobs["distractors"]
     )
-    event_times, span_texts = _draw_times(
-        rng, kind_name, time_range, linked_numbers, step_count
+    label = LABELS[index % len(LABELS)]
+    chains = (
+        _draw_times(rng, kind_name, time_range, linked_numbers, step_count)
+        for _ in count()
     )
-    premise_time = event_times[step_count]
-    claim_time = _draw_near_time(rng, kind, premise_time, knobs["gap"], time_range)
-    premise_side = rng.choice(_sides(kind, premise_time))
-    claim_side = rng.choice(_sides(kind, claim_time)[2:])
-    premise, claim = (premise_side, premise_time), (claim_side, claim_time)
-    if _label(kind, event_times, premise, claim) != LABELS[index % len(LABELS)]:
-        return None
+    if knobs["balanced"]:
+        chain_and_pair = _draw_balanced(
+            rng, kind, label, chains, step_count, knobs["gap"], time_range
+        )
+        if chain_and_pair is None:
+            return None
+        (event_times, span_texts), premise, claim = chain_and_pair
+    else:
+        event_times, span_texts = next(chains)
+        premise, claim = _draw_freely(
+            rng, kind, event_times[step_count], knobs["gap"], time_range
+        )
+        if _label(kind, event_times, premise, claim) != label:
+            return None
+    premise_side, _ = premise
     all_event_count = 1 + len(linked_numbers) + len(decoys_linked_numbers)
     main_event, *other_events = _draw_events(rng, kind_name, tense, all_event_count)
     premise_and_claim_events = [(main_event, *premise), (main_event, *claim)]
@@ -128,7 +153,6 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
     sentences += _tell_same_times(rng, kind, linked_events, other_events)
     rng.shuffle(sentences)
     premise_text = " ".join([*TEXTS["notes"].get(kind_name, []), *sentences])
-    label = LABELS[index % len(LABELS)]
     return {"Premise": premise_text, "Hypothesis": hypothesis, "Label": label}
 
 
@@ -138,14 +162,83 @@ def _time_range(kind_name: str, tense: str) -> tuple[int, int]:
     return KINDS[kind_name].cycle or (first_time, time_after_last - 1)
 
 
-def _draw_near_time(
-    rng: random.Random, kind: Kind, time: int, gap: int, within: tuple[int, int]
-) -> int:
-    """Return a time of a range that is at most a gap away from another time."""
+def _near_times(kind: Kind, time: int, gap: int, within: tuple[int, int]) -> list[int]:
+    """Return the times of a range that are at most a gap away from another time."""
     near_times = range(time - gap * kind.grid, time + gap * kind.grid + 1, kind.grid)
-    return rng.choice(
-        [near_time for near_time in near_times if within[0] <= near_time <= within[1]]
-    )
+    return [
+        near_time for near_time in near_times if within[0] <= near_time <= within[1]
+    ]
+
+
+def _draw_freely(
+    rng: random.Random, kind: Kind, time: int, gap: int, within: tuple[int, int]
+) -> tuple[Placed, Placed]:
+    """Return how the premise, whose time is given, and the hypothesis place the event."""
+    claim_time = rng.choice(_near_times(kind, time, gap, within))
+    premise_side = rng.choice(_sides(kind, time))
+    return (premise_side, time), (rng.choice(_sides(kind, claim_time)[2:]), claim_time)
+
+
+def _draw_balanced(
+    rng: random.Random,
+    kind: Kind,
+    label: str,
+    chains: Iterator[Chain],
+    last: int,
+    gap: int,
+    within: tuple[int, int],
+) -> tuple[Chain, Placed, Placed] | None:
+    """Return a chain, and how premise and hypothesis place the event, with a label.
+
+    `last` is the number of the event that the premise is about. Of a cycle, such as a week,
+    the time of the hypothesis is drawn first, and is as likely for one label as for another:
+    else it would tell the label, as few days are before Tuesday. Other times are drawn near
+    the premise's. None where no chain leads to such a premise.
+    """
+    way, claim_side = rng.choice(WAYS[label]), rng.choice(SIDES)
+    claim_times: list[int] = []
+    if kind.cycle:
+        claim_times = _claim_times_of_way(kind, way, claim_side, gap, within)
+        if not claim_times:  # a gap of 1 is too small for some ways
+            return None
+        claim_times = [rng.choice(claim_times)]
+    premise_side = _premise_side(kind, way, claim_side)
+    for chain in islice(chains, MOST_CHAINS if kind.cycle else 1):
+        event_times, _ = chain
+        premise = premise_side, event_times[last]
+        near_times = _near_times(kind, event_times[last], gap, within)
+        claims = [
+            (claim_side, claim_time)
+            for claim_time in claim_times or near_times
+            if claim_time in near_times
+            and _label(kind, event_times, premise, (claim_side, claim_time)) == label
+        ]
+        if claims:
+            return chain, premise, rng.choice(claims)
+    return None
+
+
+def _premise_side(kind: Kind, way: str, claim_side: str) -> str:
+    """Return where the premise places its event, by a way of WAYS."""
+    other_side = SIDES[1 - SIDES.index(claim_side)]
+    return {"at": kind.at, "same": claim_side, "other": other_side}[way]
+
+
+def _claim_times_of_way(
+    kind: Kind, way: str, claim_side: str, gap: int, within: tuple[int, int]
+) -> list[int]:
+    """Return the times of a hypothesis near which a premise can be for each label of a way."""
+    premise_side = _premise_side(kind, way, claim_side)
+    labels_of_way = {label for label in WAYS if way in WAYS[label]}
+    return [
+        claim_time
+        for claim_time in range(within[0], within[1] + 1, kind.grid)
+        if labels_of_way
+        <= {
+            _label(kind, [time], (premise_side, time), (claim_side, claim_time))
+            for time in _near_times(kind, claim_time, gap, within)
+        }
+    ]
 
 
 def _sides(kind: Kind, time: int) -> list[str]:
@@ -237,9 +330,7 @@ def _moved(day: int, count: int, unit: str) -> int:
     return words.plus_months(date.fromordinal(day), count).toordinal()
 
 
-def _label(
-    kind: Kind, times: list[int], premise: tuple[str, int], claim: tuple[str, int]
-) -> str | None:
+def _label(kind: Kind, times: list[int], premise: Placed, claim: Placed) -> str | None:
     """Return how a claim follows from the premise, each a side and a time.
 
     None where it hangs on whether events happen on a grid of times, on the times alone, or

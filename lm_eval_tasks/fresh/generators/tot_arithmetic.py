@@ -18,7 +18,7 @@ from . import _clocks as clocks, _spans as spans
 from ._arithmetic import Knobs, Problem
 
 
-VERSION = "4"
+VERSION = "5"
 HIGHEST = 100
 BOUNDS = {"steps": (1, HIGHEST)}
 Kind = Callable[[random.Random, int], Problem | None]

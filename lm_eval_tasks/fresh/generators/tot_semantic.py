@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ._arithmetic import Knobs, texts
 
 
-VERSION = "4"
+VERSION = "5"
 HIGHEST = 8  # at 9, clearly fewer than ten rows a second
 BOUNDS = {"pairs": (3, 60), "descriptions": (0, 10)}
 TEXTS = texts("_semantic")
