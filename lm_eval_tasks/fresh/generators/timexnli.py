@@ -16,7 +16,7 @@ import math
 import random
 from collections.abc import Iterator
 from datetime import date
-from itertools import count, islice, product
+from itertools import islice, product
 from typing import NamedTuple
 
 from . import _arithmetic as words
@@ -117,24 +117,14 @@ def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict 
         rng, step_count, knobs["distractors"]
     )
     label = LABELS[index % len(LABELS)]
-    chains = (
-        _draw_times(rng, kind_name, time_range, linked_numbers, step_count)
-        for _ in count()
+    chains = _draw_chains(rng, kind_name, time_range, linked_numbers, step_count)
+    draw_pair = _draw_balanced if knobs["balanced"] else _draw_freely
+    chain_and_pair = draw_pair(
+        rng, kind, label, chains, step_count, knobs["gap"], time_range
     )
-    if knobs["balanced"]:
-        chain_and_pair = _draw_balanced(
-            rng, kind, label, chains, step_count, knobs["gap"], time_range
-        )
-        if chain_and_pair is None:
-            return None
-        (event_times, span_texts), premise, claim = chain_and_pair
-    else:
-        event_times, span_texts = next(chains)
-        premise, claim = _draw_freely(
-            rng, kind, event_times[step_count], knobs["gap"], time_range
-        )
-        if _label(kind, event_times, premise, claim) != label:
-            return None
+    if chain_and_pair is None:
+        return None
+    (event_times, span_texts), premise, claim = chain_and_pair
     premise_side, _ = premise
     all_event_count = 1 + len(linked_numbers) + len(decoys_linked_numbers)
     main_event, *other_events = _draw_events(rng, kind_name, tense, all_event_count)
@@ -171,12 +161,25 @@ def _near_times(kind: Kind, time: int, gap: int, within: tuple[int, int]) -> lis
 
 
 def _draw_freely(
-    rng: random.Random, kind: Kind, time: int, gap: int, within: tuple[int, int]
-) -> tuple[Placed, Placed]:
-    """Return how the premise, whose time is given, and the hypothesis place the event."""
-    claim_time = rng.choice(_near_times(kind, time, gap, within))
-    premise_side = rng.choice(_sides(kind, time))
-    return (premise_side, time), (rng.choice(_sides(kind, claim_time)[2:]), claim_time)
+    rng: random.Random,
+    kind: Kind,
+    label: str,
+    chains: Iterator[Chain],
+    last: int,
+    gap: int,
+    within: tuple[int, int],
+) -> tuple[Chain, Placed, Placed] | None:
+    """Return a chain, and how premise and hypothesis place the event, if the label fits.
+
+    `last` is the number of the event that the premise is about.
+    """
+    chain = next(chains)
+    event_times, _ = chain
+    claim_time = rng.choice(_near_times(kind, event_times[last], gap, within))
+    premise = rng.choice(_sides(kind, event_times[last])), event_times[last]
+    claim = rng.choice(_sides(kind, claim_time)[2:]), claim_time
+    has_label = _label(kind, event_times, premise, claim) == label
+    return (chain, premise, claim) if has_label else None
 
 
 def _draw_balanced(
@@ -190,10 +193,10 @@ def _draw_balanced(
 ) -> tuple[Chain, Placed, Placed] | None:
     """Return a chain, and how premise and hypothesis place the event, with a label.
 
-    `last` is the number of the event that the premise is about. Of a cycle, such as a week,
-    the time of the hypothesis is drawn first, and is as likely for one label as for another:
-    else it would tell the label, as few days are before Tuesday. Other times are drawn near
-    the premise's. None where no chain leads to such a premise.
+    The parameters are those of `_draw_freely`. Of a cycle, such as a week, the time of the
+    hypothesis is drawn first, and is as likely for one label as for another: else it would
+    tell the label, as few days are before Tuesday. Other times are drawn near the premise's.
+    None where no chain leads to such a premise.
     """
     way, claim_side = rng.choice(WAYS[label]), rng.choice(SIDES)
     claim_times: list[int] = []
@@ -269,9 +272,17 @@ def _link_events(
     return linked_numbers, decoys_linked_numbers
 
 
+def _draw_chains(
+    rng: random.Random, kind: str, within: tuple[int, int], links: list[int], end: int
+) -> Iterator[Chain]:
+    """Yield any number of draws of `_draw_times`."""
+    while True:
+        yield _draw_times(rng, kind, within, links, end)
+
+
 def _draw_times(
     rng: random.Random, kind: str, within: tuple[int, int], links: list[int], end: int
-) -> tuple[list[int], list[str]]:
+) -> Chain:
     """Return each event's time, as a number, and its span from the event it is told by.
 
     Of a cycle, the first event and the one of number `end` are within its times; of other
