@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
 from utils import compute
-from utils.adapters.cards import _SUBSETS, _TASKS
+from utils.adapters.metric_cards import _SUBSETS, _TASKS
 from utils.core.families import scorer
 
 

@@ -9,8 +9,8 @@ import pytest
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
 from utils.__main__ import main
-from utils.adapters.batch import score_batch
 from utils.adapters.rewards import reward
+from utils.adapters.score_batch import score_batch
 from utils.core.contract import Family, Verdict
 from utils.core.documents import document, documents_of, load
 from utils.core.errors import FamilyError, ToolError

@@ -15,7 +15,7 @@ from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import configuration, scorer
 from utils.verdicts.answers import Answer
-from utils.verdicts.constants import References
+from utils.verdicts.constant_answers import References
 from utils.verdicts.judge_answer import judge_answer
 from utils.verdicts.tally import MOST_PARTS, OTHER_PARTS, Tally
 

@@ -311,7 +311,7 @@ def test_answers_to_exported_prompts_are_replayed(checkout):
 
 BATCH = """
 import json, sys
-from utils.adapters.batch import score_batch
+from utils.adapters.score_batch import score_batch
 from utils.adapters.rewards import reward
 batch = json.loads(sys.argv[1])
 scored = score_batch(batch)

@@ -5,9 +5,9 @@ which make the scores rewards; `render`, which makes a prompt and a document of 
 `score_batch`, which scores many answers at once. The harness comes with the first data set.
 """
 
-from .adapters.batch import score_batch
-from .adapters.cards import compute
+from .adapters.metric_cards import compute
 from .adapters.rewards import render, reward, training_set
+from .adapters.score_batch import score_batch
 
 
 __all__ = ["compute", "render", "reward", "score_batch", "training_set"]

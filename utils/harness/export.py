@@ -39,7 +39,7 @@ from ..core.documents import load
 from ..core.errors import ToolError
 from ..core.families import bare, leaf_tasks
 from ..core.files import check_output, written_whole
-from ..core.private import MergeDictAction
+from ..core.harness_private import MergeDictAction
 from ..core.progress import tracked
 from ..verdicts.answers import custom_id, read_answers
 

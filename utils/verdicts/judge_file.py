@@ -20,10 +20,10 @@ from ..core.processes import Ended, allow_seconds, run_apart
 from ..core.progress import Meter, metered
 from .answer_files import AnswerFile
 from .answers import Answer, answers_in, claims_of, read_results, typed_claim
-from .constants import References
+from .constant_answers import References
 from .judge_answer import judge_answer, look_up_document
+from .shown_texts import shown_prompt, shown_response
 from .tally import Tally
-from .texts import shown_prompt, shown_response
 
 
 # Option -> its default, and what it bounds.

@@ -46,8 +46,8 @@ from .judge_file import (
     digests_of,
     judge_apart,
 )
+from .shown_texts import Pieces
 from .tally import Document
-from .texts import Pieces
 
 
 SCHEMA = "temporal-eval verdicts 2"
