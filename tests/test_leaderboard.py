@@ -411,11 +411,11 @@ def test_long_texts_lose_what_was_not_read_and_values_are_shown_as_values(text):
     assert "baking, weeding, rowing, drumming" in {x["read"][1] for x in entries}
 
 
-def test_an_empty_prompt_is_shown_as_it_is(make, tmp_path):
-    line = sample("odd", planned(1)[0]["doc"], "", "none")
+def test_empty_texts_are_shown_as_they_are(make, tmp_path):
+    line = sample("odd", planned(1)[0]["doc"], "", "")
     write(tmp_path / "run" / f"samples_tcp_long_{STAMPS[0]}.jsonl", line)
     (document,) = documents_of_page(make("html", {"a": tmp_path / "run"}, *BARE))
-    assert document["prompt"] == []
+    assert document["prompt"] == document["answers"][0]["response"] == []
 
 
 def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch, capsys):

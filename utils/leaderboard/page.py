@@ -255,7 +255,9 @@ def _read_texts(
         responses = table.responses_at(task, {doc.answers[-1].row for doc in group})
         for document in group:
             last_answer = document.answers[-1]
-            response = responses[last_answer.row] or [last_answer.length]
+            response = responses[last_answer.row]
+            if response is None:
+                response = [last_answer.length]
             texts_by_document[document] = [response, prompts.get(document.digest, [])]
     return texts_by_document
 

@@ -202,6 +202,9 @@ function showList() {
 const MARKS = ["", "published", "flexible", "published flexible"];
 
 function showPieces(pieces) {
+  if (!pieces.length) {
+    return make("p", { className: "text" }, make("span", { className: "note", textContent: "(empty)" }));
+  }
   return make("p", { className: "text" }, ...pieces.map((piece) => {
     if (typeof piece === "number") {
       return make("span", { className: "note", textContent: ` [… ${piece.toLocaleString("en")} characters …] ` });
