@@ -126,7 +126,7 @@ def flexible_scores(modules: dict, sample: list[Answer]) -> list[float | None]:
         task = scorer(name)
         explain = getattr(modules.get(task.family), task.explain.__name__, None)
         verdict = explain and explain(document, response)
-        scores.append(verdict and verdict.scores[task.headline[1]])
+        scores.append(verdict and verdict.scores[task.headline["flexible"]])
     return scores
 
 

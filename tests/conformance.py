@@ -85,7 +85,7 @@ def _faults_of_verdicts(one: Scorer, docs: tuple[dict, ...]) -> Iterator[str]:
         returned_metrics |= {*verdict.scores}
         if fault := column_fault(one.columns, doc):
             yield f"step 3: {place}: DOCUMENTS: document {number} of {one.task} {fault}"
-        if one.headline and verdict.scores[one.headline[1]] != 1:
+        if one.headline and verdict.scores[one.headline["flexible"]] != 1:
             fault = f"scores less than 1 by the flexible rule ({verdict.reason})"
             yield f"step 3: {place}: gold_response of document {number} of {one.task} {fault}"
     if lacking := one.metrics.keys() - returned_metrics:
@@ -139,7 +139,7 @@ def _faults_of_examples(one: Scorer) -> Iterator[str]:
     if not (EXAMPLES / f"{one.task}.yaml").exists():
         yield f"step 4: examples has no {one.task}.yaml: run python -m tests.examples"
     for folder in sorted((EXAMPLES / "responses").iterdir()):
-        if one.base is None and not (folder / f"{one.task}.jsonl").exists():
+        if not one.base and not (folder / f"{one.task}.jsonl").exists():
             yield f"step 4: examples/responses/{folder.name} has no {one.task}.jsonl"
 
 

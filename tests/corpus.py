@@ -68,8 +68,9 @@ def score(task: str, doc: dict, response: str) -> dict[str, float]:
 
 def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
     """Return the scores, the two headline ones as `published` and `flexible` as well."""
-    scores, names = score(task, doc, response), scorer(task).headline or ()
-    return scores | dict(zip(("published", "flexible"), map(scores.get, names)))
+    scores = score(task, doc, response)
+    headline = scorer(task).headline
+    return scores | {rule: scores.get(metric) for rule, metric in headline.items()}
 
 
 def echoes(prompt: str) -> list[str]:

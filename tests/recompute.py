@@ -103,7 +103,7 @@ def scores_of(tasks: list[list[Document]], place: int, by_size: bool) -> np.ndar
     """Return values with mean and spread of the mean over tasks by a rule, 0 or 1."""
     parts = []
     for documents in tasks:
-        metric = scorer(documents[0].rows[0]["task"]).headline[place]
+        metric = scorer(documents[0].rows[0]["task"]).headline[RULES[place]]
         parts.append(np.array([document.scores[metric] for document in documents]))
     n = sum(map(len, parts))
     weights = [len(x) / n if by_size else 1 / len(parts) for x in parts]
@@ -169,13 +169,13 @@ def task_cells(documents: list[Document], task: str, k: int | None) -> dict:
     for metric in documents[0].rows[0]["scores"]:
         if scored := [x for x in documents if metric in x.scores]:
             values = [x.scores[metric] for x in scored]
-            name = dict(zip(headline or (), RULES)).get(metric, metric)
+            name = dict(zip(headline.values(), RULES)).get(metric, metric)
             scale = 100 if metric == "smape" else 1
             cells |= with_ends(name, values, [x.cluster for x in scored], scale)
     if headline:
         cells |= score_cells([documents], True)
         clusters = [document.cluster for document in documents]
-        for rule, metric in zip(RULES, headline) if k else ():
+        for rule, metric in headline.items() if k else ():
             values = []
             for document in documents:
                 scores = sorted(row["scores"][metric] for row in document.rows)

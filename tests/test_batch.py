@@ -55,7 +55,7 @@ def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
     assert kind is not pandas.DataFrame or [*scored.index] == [*given.index]
     for n, (task, doc, response) in enumerate(ROWS):
         verdict = scorer(task).explain(doc, response)
-        headline = scorer(task).headline or ("", "")
+        headline = scorer(task).headline.values() or ("", "")
         assert [found[name][n] for name in ADDED] == [
             json.dumps(verdict.scores),
             *(verdict.scores.get(name) for name in (*headline, "extracted")),

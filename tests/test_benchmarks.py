@@ -58,7 +58,10 @@ def test_the_gold_is_right_and_that_of_another_row_is_not(real_documents, task):
         own = [gold, *(f"{MARKER} {name}" for name in document.get("golds", ()))]
         if sorted_letters(other) not in map(sorted_letters, own):
             scores = scorer(task).process_results(document, [other])
-            assert max(scores[name] for name in headline) < 1, (document, other)
+            assert max(scores[name] for name in headline.values()) < 1, (
+                document,
+                other,
+            )
             assert scores["accuracy_flexible"] == 0
 
 
@@ -151,6 +154,8 @@ def test_what_the_card_credits_is_credited_taken_back_or_named(shared):
 def credited_by_the_card_alone(task: str, document: dict, response: str) -> set[str]:
     """Return the published answer, if the flexible rule refuses it as not taken back."""
     verdict = scorer(task).explain(document, response)
-    published, flexible = (verdict.scores[metric] for metric in scorer(task).headline)
+    published, flexible = (
+        verdict.scores[metric] for metric in scorer(task).headline.values()
+    )
     is_refused = published > flexible and verdict.reason != "superseded"
     return {verdict.published} if is_refused else set()

@@ -38,7 +38,7 @@ def test_scores_reason_and_spans_are_those_of_the_explanation(explained):
         assert [*scores.items()] == [*verdict.scores.items()], case.place
         assert (scores["extracted"] == 1) == (verdict.published is not None), case.place
         if names := scorer(case.task).headline:
-            headlines = [scores[name] for name in names]
+            headlines = [scores[name] for name in names.values()]
             assert REASONS[verdict.reason](*headlines), case.place
         if verdict.reason in ("no_answer", "cut_off", "unreadable"):
             assert verdict.value is None, case.place

@@ -150,7 +150,7 @@ def test_scores_are_those_of_the_rule_by_common_names(task):
     for response in (perfect(task, document), "No idea."):
         verdict, expected = (x.explain(document, response) for x in (fresh, base))
         assert verdict.scores == fresh.process_results(document, [response])
-        published, flexible = (expected.scores[name] for name in base.headline)
+        published, flexible = (expected.scores[name] for name in base.headline.values())
         scores = {"score": published, "score_flexible": flexible}
         assert verdict.scores == scores | {"extracted": expected.scores["extracted"]}
         assert verdict._replace(scores=None) == expected._replace(scores=None)

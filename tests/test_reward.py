@@ -44,7 +44,7 @@ def test_the_prompt_is_the_one_of_the_task(task, offline_tasks):
 
 
 def test_rewards_can_be_pickled_and_say_what_they_are():
-    published, flexible = scorer("tot_arithmetic").headline
+    published, flexible = scorer("tot_arithmetic").headline.values()
     docs = [{"question": "How many days?", "label": '{"answer": 3}'}] * 2
     for metric, rewards in ((published, [1.0, 0.0]), (None, [1.0, 1.0])):
         made = pickle.loads(pickle.dumps(reward("tot_arithmetic", metric)))

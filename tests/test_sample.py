@@ -175,7 +175,9 @@ def recorded(shared) -> dict:
         verdicts = [
             explain(doc, row["response"]).scores for doc, row in zip(docs, rows)
         ]
-        scores += [[v[m] for v in verdicts] for m in scorer("tot_arithmetic").headline]
+        scores += [
+            [v[m] for v in verdicts] for m in scorer("tot_arithmetic").headline.values()
+        ]
     rows_by_type: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
         rows_by_type.setdefault(row["question_type"], []).append(number)

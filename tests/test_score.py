@@ -64,7 +64,7 @@ def test_scores_of_a_log_are_the_harness_s_to_the_last_bit(recorded_run, tables,
     [results] = map(json.loads, map(Path.read_text, recorded_run.glob("results_*")))
     assert (status, said, {*overall(rows)}) == (0, "", {*RECORDED})
     for task, row in overall(rows).items():
-        names = dict(zip(scorer(task).headline or (), HEADLINES))
+        names = dict(zip(scorer(task).headline.values(), HEADLINES))
         for metric in (x["metric"] for x in configuration(task)["metric_list"]):
             expected = results["results"][task].get(f"{metric},none")
             assert row.get(names.get(metric, metric)) == expected
@@ -122,8 +122,8 @@ def test_pandas_and_datasets_read_a_table_as_it_stands(tables, tmp_path):
         assert len(frame) == len(table) == len(read_jsonl(path))
         assert list(frame.columns) == table.column_names
         if headline := scorer(task).headline:
-            scores = [row["scores"][headline[1]] for row in table]
-            assert [*frame["scores"].str[headline[1]]] == pytest.approx(scores)
+            scores = [row["scores"][headline["flexible"]] for row in table]
+            assert [*frame["scores"].str[headline["flexible"]]] == pytest.approx(scores)
 
 
 @pytest.mark.parametrize("kind", ["named", "whole", "rows", "batch"])

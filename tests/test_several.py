@@ -122,7 +122,10 @@ def test_the_mean_of_repeats_is_the_harness_s(tmp_path, call):
     assert (status, messages) == (0, "")
     for task in tasks:
         [row] = [row for row in rows if row["task"] == task and not row["by"]]
-        logged = [results["results"][task][f"{x},none"] for x in scorer(task).headline]
+        logged = [
+            results["results"][task][f"{x},none"]
+            for x in scorer(task).headline.values()
+        ]
         assert [row["published"], row["flexible"]] == pytest.approx(logged)
         assert row["answers"] == 3 * row["n"] and 0 < row["flexible"] < 1
 

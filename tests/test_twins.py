@@ -290,7 +290,7 @@ def test_a_twin_s_label_in_the_form_that_is_asked_for_scores_one(twins, task):
     own = scorer(task)
     for doc in documents(task, twins):
         scores = own.process_results(doc, [own.utils.gold_response(doc)])
-        assert all(scores[name] == 1 for name in own.headline)
+        assert all(scores[name] == 1 for name in own.headline.values())
 
 
 def test_without_public_rows_there_are_no_twins(tmp_path, capsys):

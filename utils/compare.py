@@ -72,7 +72,8 @@ def match(models: list[Model]) -> tuple[Matches, list[str]]:
     for run_number, model in enumerate(models):
         for (task, digest, _), document in model.documents():
             run_copies_by_digest[task, digest][run_number].append(document)
-    matches, lack_messages = [{} for _ in models], []
+    matches: Matches = [{} for _ in models]
+    lack_messages: list[str] = []
     for task, keys in groupby(sorted(run_copies_by_digest), key=itemgetter(0)):
         aligned_docs = [
             copies for key in keys for copies in _align(run_copies_by_digest[key])
@@ -269,7 +270,7 @@ def disagreements(
     for index_a, index_b in combinations(range(len(models)), 2):
         pairs_by_part: dict[str, list[tuple[Document, Document]]] = defaultdict(list)
         for task, documents in matches[index_a].items():
-            metric = scorer(task).headline[RULES.index("flexible")]
+            metric = scorer(task).headline["flexible"]
             for pair in zip(documents, matches[index_b][task]):
                 score_a, score_b = (document.means()[metric] for document in pair)
                 if max(score_a, score_b) == 1 and score_a != score_b:

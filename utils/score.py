@@ -282,7 +282,7 @@ def _notes(
         if row["rows"].startswith("fewer than"):
             name = row_name if has_details else benchmarks([row["task"]])[0].name
             row_counts[name] += row["n"]
-            full_counts[name] += scorer(row["task"]).upstream[0]
+            full_counts[name] += scorer(row["task"]).upstream[0] or 0
         elif row["rows"] not in ("the benchmark's", "as many as the benchmark's"):
             details_by_note[f"The rows are {row['rows']}"].append(row_name)
         if row["changed"]:
@@ -342,7 +342,8 @@ def _example(row: dict, layout: Layout) -> str:
 
 def _breakdown(rows: list[dict], layout: Layout) -> str:
     """Return a table of the parts of a task, with a column for each run."""
-    breakdown, table_row_by_value = rows[0]["by"], {}
+    breakdown = rows[0]["by"]
+    table_row_by_value: dict[str, dict] = {}
     for row in rows:
         value_and_n_cells = {breakdown: row["value"], "n": row["n"]}
         table_row = table_row_by_value.setdefault(row["value"], value_and_n_cells)

@@ -70,7 +70,7 @@ def _cell(task: Scorer, documents: list[dict], responses: Iterable[list[str]]) -
         return ""
     means = (
         mean(mean(answer[name] for answer in doc_scores) for doc_scores in scores)
-        for name in task.headline
+        for name in task.headline.values()
     )
     return " / ".join(f"{score:.3f}" for score in means)
 
@@ -105,7 +105,7 @@ def _shortcut_cell(
     if not pairs:
         return ""
     frequent_answer, _ = _most_frequent(task, [doc for doc, _ in pairs])
-    score, metric = task.process_results, task.headline[1]
+    score, metric = task.process_results, task.headline["flexible"]
     shortcut = mean(score(doc, [answer])[metric] for doc, answer in pairs)
     frequent = mean(score(doc, [frequent_answer])[metric] for doc, _ in pairs)
     return f"{shortcut:.2f} ({frequent:.2f})"
@@ -120,7 +120,7 @@ def main(folder: str) -> None:
             tables[task.task] = by_level(path, task)
         elif task:
             header = [
-                f"Cells: {' / '.join(task.headline)}\n",
+                f"Cells: {' / '.join(task.headline.values())}\n",
                 "| file | empty | most frequent label | random |",
                 "|---|--:|--:|--:|",
             ]

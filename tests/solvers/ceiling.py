@@ -62,7 +62,7 @@ def _answered(
 def _scores(task: Scorer, doc: dict, response: str) -> tuple[float, float | None]:
     """Return the published and the flexible score; where neither is, the first metric."""
     scores = task.process_results(doc, [response])
-    published, flexible = task.headline or (next(iter(task.metrics)), None)
+    published, flexible = task.headline.values() or (next(iter(task.metrics)), None)
     return scores[published], scores.get(flexible)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.contract import EXTRACTED, Verdict
+from ..core.contract import EXTRACTED, FLEXIBLE, PUBLISHED, Verdict
 from ..core.documents import document
 from ..core.errors import DocumentError
 from ..core.families import configuration, reading, scorer
@@ -34,10 +34,10 @@ def explain(task: object, doc: object, response: object) -> Verdict:
 
 def metrics(task: str) -> tuple[str, ...]:
     """Return the metrics that each document of a task has, the flexible score first."""
-    metric_pair = scorer(task).headline
-    if not metric_pair:
+    headline = scorer(task).headline
+    if not headline:
         return tuple(scorer(task).metrics)
-    return *metric_pair[::-1], EXTRACTED
+    return headline[FLEXIBLE], headline[PUBLISHED], EXTRACTED
 
 
 def fresh_documents(

@@ -57,10 +57,10 @@ def write(path: Path, model: Model, rows: list[dict]) -> None:
 
 def _notes(claims: dict, row: dict) -> str:
     """Return the rule, and what else a score must be read with, as far as it is known."""
-    published_metric, flexible_metric = scorer(row["task"]).headline
+    headline = scorer(row["task"]).headline
     notes = [
-        f"{published_metric} by the metric card's rule",
-        f"{flexible_metric} {row['flexible']:.4f}",
+        f"{headline['published']} by the metric card's rule",
+        f"{headline['flexible']} {row['flexible']:.4f}",
         f"version {scorer(row['task']).version} of lm-eval-temporal-tasks",
         f"rows: {row['rows']} ({row['n']})",
     ]

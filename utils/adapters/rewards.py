@@ -20,14 +20,16 @@ class Reward:
     """
 
     def __init__(self, task: str, metric: str | None = None):
-        metric_pair, metrics_of_task = scorer(task).headline, scorer(task).metrics
         rising_metrics = [
-            name for name, entry in metrics_of_task.items() if entry.higher_is_better
+            name
+            for name, entry in scorer(task).metrics.items()
+            if entry.higher_is_better
         ]
         if metric not in (None, *rising_metrics):
             fix = f"choose from {', '.join(rising_metrics)}"
             raise ToolError(f"{task} has no metric '{metric}' to maximise; {fix}")
-        self.task, self.metric = task, metric or (metric_pair or rising_metrics[:1])[-1]
+        default_metric = scorer(task).headline.get("flexible", rising_metrics[0])
+        self.task, self.metric = task, metric or default_metric
         self.__name__ = f"{self.task}_{self.metric}"  # what trainers log it as
 
     def __call__(

@@ -62,9 +62,9 @@ def _scored(task: object, doc: object, response: object) -> dict:
         raise
     except ToolError as error:
         return added_cells | {"error": _text(str(error))}
-    metric_names = (*(scorer(task).headline or (None, None)), "extracted")
-    score_cells = map(verdict.scores.get, metric_names)
-    added_cells |= zip(("published", "flexible", "extracted"), score_cells)
+    for rule, metric in scorer(task).headline.items():
+        added_cells[rule] = verdict.scores.get(metric)
+    added_cells["extracted"] = verdict.scores.get("extracted")
     added_cells |= {"scores": json.dumps(verdict.scores), "reason": verdict.reason}
     added_cells["published_answer"] = _text(verdict.published)
     return added_cells | {"flexible_answer": _text(verdict.flexible)}

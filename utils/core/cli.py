@@ -28,9 +28,13 @@ def tool_parser(tool: str, description: str) -> ArgumentParser:
 
 def include_path_option(parser: ArgumentParser) -> None:
     """Add --include_path, the folder of the tasks whose documents were answered."""
-    option_settings = {"type": folder_path, "default": FOLDER, "metavar": "FOLDER"}
-    include_help = "the tasks whose documents a doc_id is of; default: the pack's own"
-    parser.add_argument("--include_path", **option_settings, help=include_help)
+    parser.add_argument(
+        "--include_path",
+        type=folder_path,
+        default=FOLDER,
+        metavar="FOLDER",
+        help="the tasks whose documents a doc_id is of; default: the pack's own",
+    )
 
 
 def say(message: str) -> None:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from .errors import FamilyError
 
@@ -51,6 +51,10 @@ class Verdict(Protocol):
     reference: object  # the value of the reference, read the same way
 
 
+# Column of documents -> type; a list holds that of its items.
+Columns = dict[str, type | list[type]]
+
+
 class Family(Protocol):
     """What tools use of a family, by its names in the family's `utils.py`.
 
@@ -70,8 +74,8 @@ class Family(Protocol):
     LICENCE: str  # of the rows, as upstream states it
     REASONS: dict[str, str]  # the word of a verdict -> what it means
     METRICS: dict[str, dict]  # metric of the YAML -> fields of its `Metric`
-    # Name of an `explain` -> column of its documents -> type; a list holds that of its items.
-    DOCUMENTS: dict[str, dict[str, type | list[type]]]
+    # Name of an `explain` -> column of its documents -> type.
+    DOCUMENTS: dict[str, Columns]
     # What scores are split by -> column of documents, or a function of one.
     BREAKDOWNS: dict[str, str | Callable[[dict], object]]
     BOARD_COLUMNS: list[str]  # the breakdowns that have columns on a board
@@ -80,6 +84,13 @@ class Family(Protocol):
     cluster: Callable[[dict], str]  # document -> what it shares with others
     fingerprint: Callable[[Iterable[bytes]], str]  # digests in any order -> one digest
     gold_response: Callable[[dict], str]  # document -> its reference, as prompts ask
+
+    # Every module has these: they are nothing to check.
+    @property
+    def __name__(self) -> str: ...
+
+    @property
+    def __file__(self) -> str: ...
 
 
 def check_names(
@@ -90,19 +101,21 @@ def check_names(
         raise FamilyError(f"{place}: {verb} no {', '.join(missing_names)}; {SEE}")
 
 
-def check_family(utils: ModuleType) -> None:
-    """Raise FamilyError for a family that lacks a name, or a reason that tools know."""
-    check_names(utils.__file__, "has", Family.__annotations__, vars(utils))
+def check_family(module: ModuleType) -> Family:
+    """Return the family of a module; FamilyError where a name or a reason is missing."""
+    check_names(f"{module.__file__}", "has", Family.__annotations__, vars(module))
+    utils = cast(Family, module)
     check_names(f"{utils.__file__}: REASONS", "has", (RIGHT, CUT_OFF), utils.REASONS)
     place = f"{utils.__file__}: BREAKDOWNS"
     check_names(place, "has", utils.BOARD_COLUMNS, utils.BREAKDOWNS)
+    return utils
 
 
 def read_metrics(
     module: ModuleType, yaml_path: Path, entries: list[dict]
 ) -> dict[str, Metric]:
     """Return the metrics that a YAML file lists; FamilyError where METRICS lacks one."""
-    check_names(module.__file__, "has", ["METRICS"], vars(module))
+    check_names(f"{module.__file__}", "has", ["METRICS"], vars(module))
     names = [entry["metric"] for entry in entries]
     check_names(f"{yaml_path}: metric_list", "has", [EXTRACTED], names)
     check_names(f"{module.__file__}: METRICS", "has", names, module.METRICS)
@@ -120,16 +133,16 @@ def read_metrics(
     return metrics
 
 
-def headline_of(metrics: dict[str, Metric], yaml_path: Path) -> tuple[str, str] | None:
-    """Return the published metric and the flexible one, if any; FamilyError for one alone."""
+def headline_of(metrics: dict[str, Metric], yaml_path: Path) -> dict[str, str]:
+    """Return role -> metric of both headline scores, {} for none; FamilyError for one alone."""
     name_by_role = {metric.role: name for name, metric in metrics.items()}
-    headline = tuple(name_by_role.get(role) for role in ROLES)
-    if headline.count(None) == 1:
+    headline = {role: name_by_role[role] for role in ROLES if role in name_by_role}
+    if len(headline) == 1:
         fault = (
             "has a metric with the role published or flexible, and none with the other"
         )
         raise FamilyError(f"{yaml_path}: {fault}; {SEE}")
-    return None if None in headline else headline
+    return headline
 
 
 def check_verdict(
@@ -159,7 +172,7 @@ def _fault_of(explain: Callable, fault: str) -> FamilyError:
     return FamilyError(f"{place} {fault}; {SEE}")
 
 
-def column_fault(columns: dict[str, type | list[type]], doc: dict) -> str | None:
+def column_fault(columns: Columns, doc: dict) -> str | None:
     """Return which column a document lacks, or has with another type; None for a document."""
     for column, column_type in columns.items():
         if column not in doc:

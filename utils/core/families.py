@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import lm_eval_tasks
 
 from .contract import (
     SEE,
+    Columns,
     Family,
     Metric,
     Verdict,
@@ -42,7 +42,7 @@ class TaskFile(NamedTuple):
 
     path: Path
     config: dict  # a function is the path of its module, a full stop and its name
-    base: str | None  # the task whose YAML file this one includes
+    base: str  # the task whose YAML file this one includes; "" for none
 
 
 @cache
@@ -58,11 +58,12 @@ def _read(path: Path) -> TaskFile:
     import yaml  # when the first task is asked for
 
     # Functions stand in files beside this one.
-    loader = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
+    loader: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
     loader.add_constructor("!function", lambda _, node: str(path.parent / node.value))
     own_config = yaml.load(path.read_text("utf-8"), loader)  # noqa: S506
     includes = own_config.pop("include", [])
-    base_task, included_config = None, {}
+    base_task = ""
+    included_config: dict = {}
     for include in [includes] if isinstance(includes, str) else includes:
         included_path = (path.parent / include).resolve()
         included_config |= _read(included_path).config
@@ -119,7 +120,7 @@ class Scorer(NamedTuple):
     """What scores the responses to one task."""
 
     task: str
-    base: str | None  # the task whose YAML file this one's includes
+    base: str  # the task whose YAML file this one's includes; "" for none
     family: str  # name of the folder that holds `utils`
     version: float
     prompt_version: str  # the first one that has the prompts and documents of `version`
@@ -128,14 +129,14 @@ class Scorer(NamedTuple):
     # Row count and fingerprint of the benchmark's file; None where they are unknown.
     upstream: tuple[int | None, str | None]
     metrics: dict[str, Metric]  # in the order of the YAML
-    headline: tuple[str, str] | None  # published metric and flexible one
+    headline: dict[str, str]  # "published" and "flexible" -> metric; {} for none
     utils: Family
     process_docs: Callable  # dataset of upstream rows -> dataset of documents
     process_results: Callable  # (document, [response]) -> scores
     explain: Callable[[dict, str], Verdict]  # what `process_results` takes them from
     # Value and reference of a verdict -> signed error and its unit; None without any.
     signed_error: Callable[[object, object], tuple[float, str]] | None
-    columns: dict[str, type | list[type]]  # of documents
+    columns: Columns  # of documents
 
     @property
     def licence(self) -> str:
@@ -210,8 +211,7 @@ def scorer(task: str) -> Scorer:
     )
     process_docs = function(config["process_docs"])
     results_setting = config["process_results"]
-    utils = sys.modules[process_docs.__module__]
-    check_family(utils)
+    utils = check_family(sys.modules[process_docs.__module__])
     explain = function(results_setting.replace(".process_results", ".explain"))
     scoring_module = sys.modules[explain.__module__]
     metrics = read_metrics(scoring_module, yaml_path, config["metric_list"])
@@ -248,9 +248,9 @@ def _upstream_stem(yaml_path: Path, config: dict) -> str:
     return Path(name).stem
 
 
-def _columns(utils: ModuleType, explain: Callable, base_task: str | None) -> dict:
+def _columns(utils: Family, explain: Callable, base_task: str) -> Columns:
     """Return the columns of documents: of a task that another file scores, its base's."""
-    if explain.__module__ != utils.__name__:
+    if base_task and explain.__module__ != utils.__name__:
         return scorer(base_task).columns
     check_names(
         f"{utils.__file__}: DOCUMENTS", "has", [explain.__name__], utils.DOCUMENTS
@@ -279,7 +279,7 @@ def function(setting: str) -> Callable:
 
 
 @contextmanager
-def reading(task: str, doc: object) -> Iterator[None]:
+def reading(task: str, doc: dict) -> Iterator[None]:
     """Turn what a family raises for a document into DocumentError, or FamilyError.
 
     A document is at fault where it is not as DOCUMENTS says, and where the family raises
@@ -372,5 +372,7 @@ def _template(source: str):
     """Return a compiled Jinja template of a YAML file."""
     import jinja2  # with the settings of the harness, which compiles for each document
 
-    jinja_options = {"undefined": jinja2.StrictUndefined, "keep_trailing_newline": True}
-    return jinja2.Environment(**jinja_options).from_string(source)
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined, keep_trailing_newline=True
+    )
+    return environment.from_string(source)

@@ -191,7 +191,9 @@ FORMATS = {
 
 def placeholders() -> dict[str, str]:
     """Return word in capitals -> regular expression of what it stands for."""
-    metrics, reasons, breakdowns = {}, {}, {}
+    metrics: dict = {}
+    reasons: dict = {}
+    breakdowns: dict = {}
     for task in all_tasks():
         metrics |= scorer(task).metrics
         reasons |= scorer(task).utils.REASONS

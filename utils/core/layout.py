@@ -56,8 +56,9 @@ class Layout(NamedTuple):
 
     def paragraph(self, text: str, indent: str = "") -> str:
         """Return a text in lines of the width, those after the first indented."""
-        options = {"subsequent_indent": indent, "break_on_hyphens": False}
-        return textwrap.fill(text, self.width, **options)
+        return textwrap.fill(
+            text, self.width, subsequent_indent=indent, break_on_hyphens=False
+        )
 
     def table(self, rows: list[dict], number: Callable[[float], str] = str) -> str:
         """Return rows as a table; on a terminal without the marks of Markdown."""

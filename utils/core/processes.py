@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -51,7 +52,7 @@ def run_apart(
     times a second, as to show progress.
     """
     queue = deque(pieces)
-    running: dict[Connection, tuple[Work, multiprocessing.Process]] = {}
+    running: dict[Connection, tuple[Work, ForkProcess]] = {}
     next_poll = 0.0
     try:
         while queue or running:
@@ -63,7 +64,7 @@ def run_apart(
                 process.start()
                 writer.close()
                 running[reader] = work, process
-            for reader in wait(running, _POLL_SECONDS):
+            for reader in _ready(running):
                 message = b""
                 with suppress(EOFError), reader:
                     message = reader.recv_bytes()
@@ -79,7 +80,13 @@ def run_apart(
             process.join()
 
 
-def _reply(message: bytes, exit_status: int) -> dict | Ended:
+def _ready(readers: Iterable[Connection]) -> list[Connection]:
+    """Return those of some readers that have a message or an end, after a while at most."""
+    ready_readers = wait(readers, _POLL_SECONDS)
+    return [reader for reader in readers if reader in ready_readers]
+
+
+def _reply(message: bytes, exit_status: int | None) -> dict | Ended:
     """Return what a process replied, or how it ended."""
     if message:
         reply = json.loads(message)
@@ -116,7 +123,8 @@ def _run(job: Callable[[], dict], writer: Connection, most_memory: int) -> None:
 
 
 def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
+    if parent := multiprocessing.parent_process():
+        parent.join()
     os._exit(1)
 
 

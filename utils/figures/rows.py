@@ -94,11 +94,12 @@ def _scores(figures: Figures, k: int | None, tally: Tally) -> dict[str, float | 
 
     `figures` are of the documents of `tally`, or of a part of them.
     """
-    headline_metrics, documents = scorer(figures.task).headline or (), figures.documents
+    headline, documents = scorer(figures.task).headline, figures.documents
+    rule_by_metric = {metric: rule for rule, metric in headline.items()}
     # Where nothing counts, a row has None for these.
     figure_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
     for metric, scores in figures.values().items():
-        column = dict(zip(headline_metrics, RULES)).get(metric, metric)
+        column = rule_by_metric.get(metric, metric)
         # The harness's to the last bit: it, too, divides what `sum` gives.
         figure_by_column[column] = sum(scores) / len(scores)
         if len(scores) < figures.n:
@@ -110,7 +111,7 @@ def _scores(figures: Figures, k: int | None, tally: Tally) -> dict[str, float | 
         )
         ends = _ends_of_mean(metric_entry, scores, clusters, drawn_share)
         figure_by_column |= zip((f"{column}_low", f"{column}_high"), ends)
-    if headline_metrics and documents:
+    if headline and documents:
         figure_by_column |= _intervals(
             Group(figures.task, (figures.task,)),
             {figures.task: documents},
@@ -202,7 +203,7 @@ def headline_scores(
         drawn = tallies[task].drawn if tallies else None
         whole_size = drawn.rows if drawn else len(documents_by_task[task])
         weights.append(whole_size if benchmark.by_size else 1)
-        metric = scorer(task).headline[RULES.index(rule)]
+        metric = scorer(task).headline[rule]
         scores_by_task.append([doc.means()[metric] for doc in documents_by_task[task]])
         clusters += [document.cluster for document in documents_by_task[task]]
     return linearised(scores_by_task, weights), clusters

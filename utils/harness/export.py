@@ -74,9 +74,14 @@ def add_options(parser: ArgumentParser) -> None:
     add("--num_fewshot", type=whole_number, metavar="N", help="worked examples")
     add("--apply_chat_template", action="store_true", help="chat messages, not text")
     help_text = "worked examples as turns of a chat (default: true in chat messages)"
-    multiturn_settings = {"nargs": "?", "const": True, "metavar": "BOOL"}
-    multiturn_settings["type"] = lambda text: text.lower() in ("true", "1", "yes")
-    add("--fewshot_as_multiturn", **multiturn_settings, help=help_text)
+    add(
+        "--fewshot_as_multiturn",
+        nargs="?",
+        const=True,
+        metavar="BOOL",
+        type=lambda text: text.lower() in ("true", "1", "yes"),
+        help=help_text,
+    )
     add("--system_instruction", metavar="TEXT", help="begins the system message")
     help_text = "over the tasks' own, such as max_gen_toks=32768"
     kwargs_settings = {"nargs": "+", "action": MergeDictAction, "metavar": "KEY=VALUE"}
@@ -175,8 +180,14 @@ def main(arguments: list[str] | None = None) -> int:
     add("--openai", action="store_true", help="bodies for OpenAI's own models")
     add("--output", type=output_path, metavar="FILE", help="default: stdout")
     help_text = "outputs of a batch; write what has no answer there"
-    missing_settings = {"type": Path, "metavar": "OUTPUT", "nargs": "+", "default": []}
-    add("--only-missing", **missing_settings, help=help_text)
+    add(
+        "--only-missing",
+        type=Path,
+        metavar="OUTPUT",
+        nargs="+",
+        default=[],
+        help=help_text,
+    )
     add_options(parser)
     options = parser.parse_args(arguments)
     check = partial(check_output, options.output, "export", _BEGINNING)

@@ -155,7 +155,7 @@ def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dic
     ]
     if not doc_pairs:
         return {}
-    metric = scorer(task).headline[1]
+    metric = scorer(task).headline["flexible"]
     score_lists = [[doc.means()[metric] for doc in side] for side in zip(*doc_pairs)]
     clusters = [public_doc.cluster for _, public_doc in doc_pairs]
     gap_estimate = estimate_difference(*score_lists, clusters)

@@ -31,6 +31,7 @@ from ..core.errors import ToolError
 from ..core.families import scorer
 from ..core.files import check_output
 from ..core.text_tables import natural, percent, points
+from ..figures.rows import RULES
 from ..integrity.run_checks import SEVERITY
 from ..verdicts.judge_answer import shorten
 from ..verdicts.runs import Model, add_rows, by_table
@@ -265,11 +266,11 @@ def _read_texts(
 def _answer_entry(model_number: int, document: Document, response: Pieces) -> dict:
     """Return what the page holds of a model's answer to a document."""
     row, mean_by_metric = document.row, document.means()
-    headline_metrics = scorer(row["task"]).headline or (None, None)
+    headline = scorer(row["task"]).headline
     return {
         "model": model_number,
         "reason": row["reason"],
-        "scores": [mean_by_metric.get(metric) for metric in headline_metrics],
+        "scores": [mean_by_metric.get(headline.get(rule, "")) for rule in RULES],
         "read": [plain(row["published"]), plain(row["value"])],
         "invalid": row["invalid"],
         "response": response,

@@ -223,7 +223,7 @@ def _difference(
     estimate = estimate_difference(values[1], values[0], clusters)
     wins_by_part: dict[tuple, list[int]] = {}
     for (task, first), (_, second) in zip(*sides):
-        metric = scorer(task).headline[RULES.index(rule)]
+        metric = scorer(task).headline[rule]
         scores = first.means()[metric], second.means()[metric]
         if scores[0] != scores[1]:
             wins = wins_by_part.setdefault(_part(task, first), [0, 0])

@@ -143,10 +143,11 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
         source = source._replace(tasks=source.tasks | {*old_entry["tasks"]})
     if source.path:
         given_as = "local file"
-    elif old_sha256:
+    elif old_entry and old_sha256:
         source = source._replace(path=manifest.folder / file)
         given_as = old_entry["given_as"]
-    task_scorer, doc_digests = scorer(min(source.tasks)), []
+    task_scorer = scorer(min(source.tasks))
+    doc_digests: list[bytes] = []
     benchmark_row_count, benchmark_fingerprint = task_scorer.upstream
     expected_row_count = None if allow_partial else benchmark_row_count
     row_lines = checked_lines(source, expected_row_count, doc_digests)

@@ -26,10 +26,10 @@ import shlex
 from argparse import ArgumentTypeError, Namespace
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from .. import stats
 from ..core.cli import include_path_option, output_path, tool_parser, whole_number
@@ -53,6 +53,12 @@ DEFAULT_SEED = 0
 _OUTPUT_BEGINS = r'\{(?:"\w+": \[[0-9, ]*\](?:, |\}))+\s*\Z'  # what this tool writes
 
 
+_PRECISIONS = {
+    "--half_width": "half the width of the 95 %% interval of a score of 50 %%",
+    "--difference": "a difference of two models that 4 of 5 tests show",
+}
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Draw the rows that the command line asks for; return the exit status."""
     parser = tool_parser("sample", __doc__)
@@ -61,11 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
     size_options = parser.add_mutually_exclusive_group(required=True).add_argument
     documents_help = "rows of all tasks together"
     size_options("--documents", metavar="N", type=positive_number, help=documents_help)
-    points = {"metavar": "POINTS", "type": _points}
-    half_width_help = "half the width of the 95 %% interval of a score of 50 %%"
-    size_options("--half_width", **points, help=half_width_help)
-    difference_help = "a difference of two models that 4 of 5 tests show"
-    size_options("--difference", **points, help=difference_help)
+    for option, help_text in _PRECISIONS.items():
+        size_options(option, metavar="POINTS", type=_points, help=help_text)
     seed_help = "of the draw; default: %(default)s"
     add("--seed", metavar="S", type=whole_number, default=DEFAULT_SEED, help=seed_help)
     include_path_option(parser)
@@ -253,7 +256,9 @@ def recognise(
     document_count = digests.total()
     if include_path == FOLDER and not is_generated(task):
         row_count = scorer(task).upstream[0]
-        return Drawn(seed, row_count, False) if document_count < row_count else None
+        if row_count is None or document_count >= row_count:
+            return None
+        return Drawn(seed, row_count, False)
     docs, digest = documents(task, include_path), scorer(task).utils.digest
     drawn_rows = draw_rows(task, seed, include_path)[:document_count]
     drawn_digests = Counter(digest(docs[row]).hex() for row in drawn_rows)
@@ -261,9 +266,15 @@ def recognise(
     return Drawn(seed, len(docs), True) if is_part else None
 
 
+Part = TypeVar("Part")
+Item = TypeVar("Item")
+
+
 def interleave(
-    sequences: dict[Hashable, Sequence], weigh: Callable[[Sequence], int], seed: str
-) -> list:
+    sequences: Mapping[Part, Sequence[Item]],
+    weigh: Callable[[Sequence[Item]], int],
+    seed: str,
+) -> list[Item]:
     """Return the items of named sequences in one order that keeps each one's own.
 
     The k-th item of a sequence stands at (k - u) / weight, u random: any beginning has

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import datasets
 import huggingface_hub
@@ -35,7 +35,7 @@ class Source(NamedTuple):
     load: Callable[[], Iterable[dict]]  # ToolError for whatever is in the way
     revision: str | None = None
     generated: dict | None = None  # the metadata of rows made from a seed
-    twins: dict | None = None  # what the manifest says of twins
+    twins: dict = {}  # what the manifest says of twins
     path: Path | None = None  # of a file that has the rows, in place of `load`
 
     @property
@@ -97,7 +97,7 @@ def _source(task: str) -> Source:
 
 
 def _load_from_hub(
-    repository: str, subset: str | None, file: str | None, **kwargs: object
+    repository: str, subset: str | None, file: str | None, **kwargs: Any
 ) -> dict:
     """Return split -> rows of a data set of the hub, or of a file in it."""
     if file is None:

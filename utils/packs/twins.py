@@ -152,7 +152,10 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     numbers = sorted(draw_by_number)
     places = {number: place for place, number in enumerate(numbers)}
     draws = [draw_by_number[number] for number in numbers]
-    draws = [draw._replace(partner=places.get(draw.partner)) for draw in draws]
+    draws = [
+        draw if draw.partner is None else draw._replace(partner=places[draw.partner])
+        for draw in draws
+    ]
     return draws, count_by_reason
 
 
@@ -169,39 +172,49 @@ def _draw_pairs(
     seed: int,
 ) -> dict[int, Draw]:
     """Return number of a row -> draw of those that are pairs; partners are numbers here."""
-    moves_by_number = {
-        number: moves
+    movable_by_number = {
+        number: movable
         for number, (row, digest) in enumerate(zip(rows, digests))
         if not _is_disputed(digest)
-        if (moves := _moves_of(task, row, digest, survey, seed))
+        if (movable := _movable(task, row, digest, survey, seed))
     }
     draw_by_number = {}
-    for first, second, shift in _pairs(moves_by_number, owners, seed):
+    for first, second, shift in _pairs(movable_by_number, owners, seed):
         for number, partner, own_shift in (
             (first, second, shift),
             (second, first, -shift),
         ):
-            change, moves = moves_by_number[number]
-            twin = moves.twin(own_shift)
+            movable = movable_by_number[number]
+            twin = movable.moves.twin(own_shift)
             draw_by_number[number] = Draw(
-                row=twin.row | {"twin": change},
+                row=twin.row | {"twin": movable.change},
                 column=twin.column,
                 original=(digests[number], rows[number][twin.column]),
-                mirror=moves.mirror(own_shift),
+                mirror=movable.moves.mirror(own_shift),
                 partner=partner,
             )
     return draw_by_number
 
 
-def _moves_of(
+class _Movable(NamedTuple):
+    """A row that can move as one of a pair."""
+
+    change: str  # name of the transformation
+    year: int  # of the label
+    moves: Moves
+
+
+def _movable(
     task: str, row: dict, digest: str, survey: Survey, seed: int
-) -> tuple[str, Moves] | None:
+) -> _Movable | None:
     """Return by what transformation, and how far, a row can move as one of a pair."""
     for change in transformations(task):
         rng = _chance(change, f"{seed}|{digest}", 0)
         outcome = TRANSFORMATIONS[change](row, survey, rng)
         if isinstance(outcome, Moves):
-            return None if outcome.year is None else (change, outcome)
+            if outcome.year is None:
+                return None
+            return _Movable(change, outcome.year, outcome)
         if (
             isinstance(outcome, Twin)
             and outcome.row[outcome.column] != row[outcome.column]
@@ -215,7 +228,7 @@ def _chance(transformation: str, key: str, attempt: int) -> Random:
 
 
 def _pairs(
-    moves_by_number: dict[int, tuple[str, Moves]], owners: dict[str, str], seed: int
+    movable_by_number: dict[int, _Movable], owners: dict[str, str], seed: int
 ) -> list[tuple[int, int, int]]:
     """Return the numbers of rows that become pairs, and by how many years the first moves.
 
@@ -223,25 +236,27 @@ def _pairs(
     twin is a public row, or the twin of another row.
     """
     numbers_by_kind: dict[tuple, list[int]] = defaultdict(list)
-    for number, (_, moves) in moves_by_number.items():
-        numbers_by_kind[moves.kind].append(number)
+    for number, movable in movable_by_number.items():
+        numbers_by_kind[movable.moves.kind].append(number)
     pairs = []
     for kind, numbers in sorted(numbers_by_kind.items(), key=repr):
         Random(f"pairs|{VERSION}|{seed}|{kind}").shuffle(numbers)
         graph = networkx.Graph()
         for first, second in combinations(numbers, 2):
-            moves, other = moves_by_number[first][1], moves_by_number[second][1]
-            shift = _shift_to_middle(moves, other)
-            if shift is not None and _fits(moves, shift) and _fits(other, -shift):
-                usual_count = (shift in moves.usual) + (-shift in other.usual)
+            one, other = movable_by_number[first], movable_by_number[second]
+            if (other.year - one.year) % 2:
+                continue  # no year is in the middle
+            shift = _shift_to_middle(one, other)
+            if _fits(one, shift) and _fits(other, -shift):
+                usual_count = (shift in one.moves.usual) + (-shift in other.moves.usual)
                 graph.add_edge(first, second, weight=1 + usual_count)
         matching = networkx.max_weight_matching(graph, maxcardinality=True)
         for first, second in sorted(map(sorted, matching)):
-            moves, other = moves_by_number[first][1], moves_by_number[second][1]
-            shift = _shift_to_middle(moves, other)
+            one, other = movable_by_number[first], movable_by_number[second]
+            shift = _shift_to_middle(one, other)
             questions = [
-                _question(moves.twin(shift).row),
-                _question(other.twin(-shift).row),
+                _question(one.moves.twin(shift).row),
+                _question(other.moves.twin(-shift).row),
             ]
             if owners.keys().isdisjoint(questions) and questions[0] != questions[1]:
                 owners |= dict.fromkeys(questions, "a pair")
@@ -249,27 +264,26 @@ def _pairs(
     return pairs
 
 
-def _fits(moves: Moves, shift: int) -> bool:
+def _fits(movable: _Movable, shift: int) -> bool:
     """Tell whether a row can move so as one of a pair.
 
     A model may repeat a year of the question, or subtract where it has to add. So the twin
     names neither wrong year, and the public label is not as far on the other side of a named
     year as the right one is.
     """
-    right_year, mirror_year = moves.year + shift, moves.year + 2 * shift
-    named_years = {year + shift for year in moves.story_years}
+    right_year, mirror_year = movable.year + shift, movable.year + 2 * shift
+    named_years = {year + shift for year in movable.moves.story_years}
     likely_years = named_years | {2 * year - right_year for year in named_years}
     return (
-        shift in moves.shifts
-        and moves.year not in likely_years
+        shift in movable.moves.shifts
+        and movable.year not in likely_years
         and mirror_year not in named_years
     )
 
 
-def _shift_to_middle(moves: Moves, other: Moves) -> int | None:
+def _shift_to_middle(movable: _Movable, other: _Movable) -> int:
     """Return by how many years a row moves to the year between its own and another's."""
-    shift, is_odd = divmod(other.year - moves.year, 2)
-    return None if is_odd else shift
+    return (other.year - movable.year) // 2
 
 
 def _draw(

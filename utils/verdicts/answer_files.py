@@ -70,8 +70,9 @@ def find_answer_files(
         runs: dict[Path, list[AnswerFile]] = defaultdict(list)
         for path in answer_files:
             source = _source_of(path, target, label, task)
-            if source.results_path and (fault := _fault_of_kind(source.results_path)):
-                faults[source.results_path] = fault
+            results_path = source.results_path
+            if results_path and (results_fault := _fault_of_kind(results_path)):
+                faults[results_path] = results_fault
             else:
                 runs[source.place].append(source)
         places = [*runs]

@@ -51,7 +51,7 @@ class Answer(NamedTuple):
     doc_id: int | str | None = None
     doc: dict | None = None  # None where the line only names it
     doc_hash: str | None = None  # or the start of it, as in a custom_id
-    response: str | None = None  # None where `fault` says why
+    response: str = ""  # also where `fault` says why there is none
     prompt: str | None = None  # as it was sent, where the line tells
     finish_reason: str | None = None  # why it ended, where the line tells: "length"
     fault: str | None = None  # why the line, or the request, has no answer
@@ -301,8 +301,9 @@ def typed_claim(value: object, kind: type) -> object:
     """Return a value of a type, a text cut, None for other types and huge numbers."""
     if kind is str:
         return value[:LONGEST] if isinstance(value, str) else None
-    is_usable_number = type(value) in (int, kind) and abs(value) < _MOST_NUMBER
-    return value if is_usable_number else None
+    if isinstance(value, int | float) and type(value) in (int, kind):
+        return value if abs(value) < _MOST_NUMBER else None
+    return None
 
 
 def messages_of(prompt: str) -> list[dict] | None:

@@ -39,11 +39,11 @@ class References:
         if not (example_docs and task_scorer.headline):
             return {}
         choices = max(map(task_scorer.choices, example_docs), key=len)
-        score_sums: Counter[str] = Counter()
+        score_sums: dict[str, float] = defaultdict(float)
         for constant_answer in sorted(choices or self._best_golds()):
             for doc, doc_count in zip(example_docs, self.counts.values()):
                 scores = task_scorer.process_results(doc, [constant_answer])
-                headline_score = scores[task_scorer.headline[0]]
+                headline_score = scores[task_scorer.headline["published"]]
                 score_sums[constant_answer] += doc_count * headline_score
         return score_sums
 
@@ -67,7 +67,8 @@ class References:
 
 def sum_f1(gold_counts: Counter[str]) -> Counter[str]:
     """Return the sum of each gold's F1 with all golds, by their words, each counted once."""
-    golds, f1_sums = sorted(gold_counts), Counter()
+    golds = sorted(gold_counts)
+    f1_sums: Counter[str] = Counter()
     word_sets = [{*re.findall(r"\w+", gold.casefold())} - _ARTICLES for gold in golds]
     set_sizes = np.array([*map(len, word_sets)])
     weights = np.array([gold_counts[gold] for gold in golds])

@@ -143,9 +143,14 @@ def encode_value(value: object) -> str | None:
     """Return a value that a rule read as JSON; None where it read none."""
     if value is None:
         return None
-    json_options = {"ensure_ascii": False, "sort_keys": True, "default": _json_default}
     try:
-        value_json = json.dumps(value, allow_nan=False, **json_options)
+        value_json = json.dumps(
+            value,
+            allow_nan=False,
+            ensure_ascii=False,
+            sort_keys=True,
+            default=_json_default,
+        )
     except (TypeError, ValueError):  # JSON has no infinity, and texts alone for keys
         value_json = json.dumps(str(value), ensure_ascii=False)
     return shorten(value_json, _LONGEST)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
 from ..core.families import scorer
@@ -88,7 +88,7 @@ def _fault(ended: Ended, options: Namespace) -> dict[str, str]:
 def digests_of(source: AnswerFile) -> list[str | None]:
     """Return the SHA-256 of a source's file and of its results, if it has some."""
     paths = (source.path, source.results_path)
-    return [path and sha256_of(path) for path in paths]
+    return [None if path is None else sha256_of(path) for path in paths]
 
 
 @dataclass(eq=False)
@@ -98,7 +98,7 @@ class Judging:
     source: AnswerFile
     folder: Path  # for the rows of its table
     options: Namespace  # LIMITS, `include_path` and `leave_out`
-    check: type | None  # what a board checks, such as `run_checks.Check`
+    check: Any  # class of what a board checks, as `run_checks.Check`; None for nothing
     meter: Meter = field(default_factory=Meter.shared)  # of lines and answers
     seconds: float = 0  # of processor time that it may take
     results: dict = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Judging:
     text_bytes: int = 0
     prompted: set[tuple[str, str]] = field(default_factory=set)  # task and digest
     # By task and filter: figures, references and checks of what counts, refused lines.
-    counted: dict[tuple, tuple[Tally, References, object]] = field(default_factory=dict)
+    counted: dict[tuple, tuple[Tally, References, Any]] = field(default_factory=dict)
     refused: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     faults: list[tuple[int, str]] = field(default_factory=list)  # of the first of them
     # Task -> filter -> sum of the hashes of all responses.

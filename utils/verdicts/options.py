@@ -23,10 +23,14 @@ def answer_options(parser: ArgumentParser) -> None:
     add("--leave_out", choices=disputed.LISTS, metavar="LIST", help=disputed_help)
     cache_help = "where tables of verdicts are kept; default: beside your other caches"
     add("--cache", metavar="DIR", type=output_path, help=cache_help)
-    number_args = {"metavar": "N", "type": positive_number}
     workers_help = "files that are judged at a time; default: %(default)s"
-    add("--workers", **number_args, default=1, help=workers_help)
+    add("--workers", metavar="N", type=positive_number, default=1, help=workers_help)
     group = parser.add_argument_group("limits: what exceeds one is left out")
     for option, (default, meaning) in (LIMITS | _RUN_LIMITS).items():
-        number_args |= {"default": default, "help": f"{meaning}; default: %(default)s"}
-        group.add_argument(f"--{option}", **number_args)
+        group.add_argument(
+            f"--{option}",
+            metavar="N",
+            type=positive_number,
+            default=default,
+            help=f"{meaning}; default: %(default)s",
+        )

@@ -18,23 +18,23 @@ ScoredValue = tuple[Hashable, float]
 def together(documents: list[Document], k: int) -> dict[str, list[float]]:
     """Return pass@k and majority of documents with their rows, by measure and rule."""
     scores: dict[str, list[float]] = {}
-    for place, rule in enumerate(("published", "flexible")):
-        readings = [[read_answer(row, place) for row in doc.rows] for doc in documents]
+    for rule in ("published", "flexible"):
+        readings = [[read_answer(row, rule) for row in doc.rows] for doc in documents]
         scores[f"pass@{k}_{rule}"] = [pass_at(k, answers) for answers in readings]
         scores[f"majority_{rule}"] = [majority(answers) for answers in readings]
     return scores
 
 
-def read_answer(row: dict, place: int) -> ScoredValue:
-    """Return what a rule reads in an answer: the published one (0), the flexible one (1).
+def read_answer(row: dict, rule: str) -> ScoredValue:
+    """Return what a rule, "published" or "flexible", reads in an answer, and its score.
 
     The published rule compares texts; the flexible one values, without case, and without
     quotation marks, for a number may be read as one or as a text.
     """
-    answer_value = row["published"] if place == 0 else row["value"]
-    if place and answer_value is not None:
-        answer_value = answer_value.replace('"', "").casefold()
-    return answer_value, row["scores"][scorer(row["task"]).headline[place]]
+    answer_value = row["published"]
+    if rule == "flexible":
+        answer_value = row["value"] and row["value"].replace('"', "").casefold()
+    return answer_value, row["scores"][scorer(row["task"]).headline[rule]]
 
 
 def pass_at(k: int, answers: list[ScoredValue]) -> float:

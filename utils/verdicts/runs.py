@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 from ..core.progress import progress
 from ..packs.sample import recognise
@@ -113,7 +114,7 @@ def add_rows(documents: Iterable[tuple[str, Document]]) -> None:
 def read_models(
     arguments: list[str],
     options: Namespace,
-    check: type | None = None,
+    check: Any = None,
     output: Path | None = None,
     has_rows: bool = False,
 ) -> tuple[list[Model], list[Failure]]:
@@ -192,7 +193,7 @@ def _models_of(tables: list[Table]) -> list[Model]:
     Of several runs of a task the fullest counts, of equal ones the last: a run with --limit
     takes the place of no whole one.
     """
-    tables_by_run: dict[object, list] = defaultdict(list)
+    tables_by_run: dict[tuple, list] = defaultdict(list)
     for table in tables:
         table_entries, log_time = table.head["tasks"], table.source.time
         task_names_text = ", ".join(sorted({entry["task"] for entry in table_entries}))

@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lm_eval_tasks import VERSION
 
@@ -159,7 +159,7 @@ def _digest(head: dict) -> str:
 def make_tables(
     sources: list[AnswerFile],
     options: Namespace,
-    check: type | None,
+    check: Any,
     output: Path | None,
 ) -> list[Table]:
     """Return the tables of files, in their order: those that are kept, and new ones.
@@ -183,9 +183,11 @@ def make_tables(
         if output:
             _check_place(place, source, key, source_by_place.setdefault(place, source))
         # The cache may be a folder that `score --output` has made.
-        tables[source] = read_table(place, source, key)
-        tables[source] = tables[source] or read_table(top_folder / key, source, key)
-        if not tables[source]:
+        table = read_table(place, source, key)
+        table = table or read_table(top_folder / key, source, key)
+        if table:
+            tables[source] = table
+        else:
             missing[source] = key, place if output else top_folder / key
     remove_leftovers(top_folder)  # even if no table is missing
     if missing:
@@ -237,7 +239,8 @@ def _fault_of_size(source: AnswerFile, options: Namespace) -> str | None:
 
 def _hash_apart(sources: list[AnswerFile]) -> dict[str, tuple[list, list]]:
     """Return the digests of each source, and why one has none, in a process with limits."""
-    digests, faults = [], []
+    digests: list[list[str | None] | None] = []
+    faults: list[str | None] = []
     for source in sources:
         try:
             digests.append(digests_of(source))
@@ -248,9 +251,7 @@ def _hash_apart(sources: list[AnswerFile]) -> dict[str, tuple[list, list]]:
     return {"hashed": (digests, faults)}
 
 
-def _key(
-    source: AnswerFile, digests: list, options: Namespace, check: type | None
-) -> str:
+def _key(source: AnswerFile, digests: list, options: Namespace, check: Any) -> str:
     """Return a digest of all that a file's table depends on."""
     dependencies = [
         *(SCHEMA, source.path.name, source.task, options.leave_out),
@@ -341,7 +342,7 @@ def _judge(
     digests: dict[AnswerFile, list],
     folder: Path,
     options: Namespace,
-    check: type | None,
+    check: Any,
 ) -> Iterator[Table]:
     """Yield the tables of files that have none, each with its key and at its place.
 
@@ -375,11 +376,11 @@ def _judge(
                 with suppress(FileNotFoundError):
                     place.rename(f"{judging.folder}-old")
                 judging.folder.rename(place)
-            yield Table(place, _read_head(place), source)
+            yield Table(place, _read_head(place) or {}, source)
 
 
 def _load_documents(
-    sources: Iterable[AnswerFile], include_path: Path, check: type | None
+    sources: Iterable[AnswerFile], include_path: Path, check: Any
 ) -> None:
     """Load the documents of a pack that files are likely to answer, which processes share.
 

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..core.contract import CUT_OFF, EXTRACTED
 from ..core.errors import LineError
@@ -61,7 +61,7 @@ class Document:
     answers: list[Counted] = field(default_factory=list)
     is_left_out: bool = False
     rows: list[dict] | None = None  # of the answers, where wanted
-    table: object = None  # which has the last of them
+    table: Any = None  # the `tables.Table` that has the last of them
 
     @property
     def row(self) -> dict:
@@ -291,7 +291,9 @@ class Tally:
             elif not no_copy_left:
                 self.digests[digest] += 1
                 self.surplus += self.digests[digest] > (benchmark_count or math.inf)
-                is_left_out = digest[:16] in disputed.DIGESTS.get(self.leave_out, ())
+                is_left_out = digest[:16] in disputed.DIGESTS.get(
+                    self.leave_out or "", ()
+                )
                 document = Document(digest, "", doc_id, {}, is_left_out=is_left_out)
                 self._documents[key] = document
                 return document
@@ -350,11 +352,14 @@ def rows_remark(tallies: list[Tally], n: int) -> str | None:
             whole = all_drawn[0]._replace(rows=sum(drawn.rows for drawn in all_drawn))
             is_verified = all(drawn.is_verified for drawn in all_drawn)
             return whole._replace(is_verified=is_verified).describe(n)
-    benchmark_row_counts = [scorer(tally.task).upstream[0] for tally in tallies]
-    if None in benchmark_row_counts:
-        return None
-    if n != sum(benchmark_row_counts):
-        return f"{n:,} rows instead of {sum(benchmark_row_counts):,}"
+    benchmark_row_count = 0
+    for tally in tallies:
+        row_count, _ = scorer(tally.task).upstream
+        if row_count is None:
+            return None
+        benchmark_row_count += row_count
+    if n != benchmark_row_count:
+        return f"{n:,} rows instead of {benchmark_row_count:,}"
     if _OTHER_ROWS in (tally.describe_rows() for tally in tallies):
         return "other rows than the benchmark's"
     return None
