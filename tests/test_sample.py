@@ -369,3 +369,8 @@ def test_a_board_verifies_and_ranks_samples_of_one_seed(runs, tmp_path, capsys):
     }
     assert {row["status"] for row in rows} == {"verified"}
     assert all("a random sample of seed 7, " in row["remarks"] for row in rows)
+
+
+def test_rows_of_unknown_number_are_no_part_of_more():
+    """A log over twins that names a seed, judged without the pack of its rows."""
+    assert sample.recognise("twin_tot_arithmetic", 1, Counter(["00"]), PACK) is None
