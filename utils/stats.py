@@ -60,7 +60,7 @@ class Estimate(NamedTuple):
     freedom: float
     clusters: int
     design_effect: float  # the error divided by that of independent documents
-    p_value: float | None = None  # of "the difference is 0", two-sided
+    p_value: float = math.nan  # of "the difference is 0", two-sided; nan for a score
 
 
 def linearised(
@@ -154,7 +154,7 @@ def estimate_score(
     clustered = spread(sizes, cluster_sums, scale)
     independent = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
     if scale == SCORES:
-        (low, high), p_value = wilson_interval(sizes, cluster_sums), None
+        (low, high), p_value = wilson_interval(sizes, cluster_sums), math.nan
     else:
         half_width = clustered.quantile * clustered.error
         ends = clustered.mean - half_width, clustered.mean + half_width

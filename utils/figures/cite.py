@@ -64,7 +64,8 @@ def _settings(model: Model, tasks: list[str]) -> str:
         version_text += f", run with version {run_version_text}"
     fingerprints = [model.tasks[task].fingerprint for task in tasks]
     joint_fingerprint = sha256(" ".join(fingerprints)) if tasks[1:] else fingerprints[0]
-    has_template_text = {True: "yes", False: "no"}.get(run_claims.get("chat_template"))
+    template_texts: dict[object, str] = {True: "yes", False: "no"}
+    has_template_text = template_texts.get(run_claims.get("chat_template"))
     return (
         f"task version {version_text}; fingerprint of the rows {joint_fingerprint[:12]}; few-shot"
         f" examples {_join([claims.get('n_shot') for claims in claims_of_tasks])}; chat template"

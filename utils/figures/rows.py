@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 
 from ..core.contract import SHARE, Metric
@@ -63,16 +63,19 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
         fewest_answers, document_name = tally.fewest()
         lack = f"{document_name} has only {fewest_answers} answers in {labels['run']}"
         raise ToolError(f"--k {k}: {lack}; give at most --k {fewest_answers}")
-    best_constant = max(tally.constants, key=tally.constants.get, default=None)
-    best_constant_cells = {"constant": None, "constant_answer": best_constant}
+    best_constant = max(
+        tally.constants, key=lambda answer: tally.constants[answer], default=None
+    )
+    best_constant_cells: dict = {"constant": None, "constant_answer": best_constant}
     if best_constant is not None:
         best_constant_cells["constant"] = tally.constants[best_constant] / tally.all.n
     left_out_text = f"{tally.left_out} ({tally.leave_out})" if tally.leave_out else None
     whole_task_cells = {"left_out": left_out_text, "rows": tally.describe_rows()}
     whole_task_cells["fingerprint"] = tally.fingerprint
     part_keys = sorted(tally.parts, key=lambda key: (key[0], natural(key[1])))
-    for breakdown, value in ((None, None), *part_keys):
-        figures = tally.parts.get((breakdown, value), tally.all)
+    figures_by_part = [((None, None), tally.all)]
+    figures_by_part += [(part_key, tally.parts[part_key]) for part_key in part_keys]
+    for (breakdown, value), figures in figures_by_part:
         yield {
             **labels,
             **{"by": breakdown, "value": value},
@@ -133,16 +136,17 @@ def _scores(figures: Figures, k: int | None, tally: Tally) -> dict[str, float | 
 
 def _ends_of_mean(
     metric: Metric, scores: list[float], clusters: list[str], drawn_share: float | None
-) -> tuple[float, float]:
+) -> tuple[float | None, float | None]:
     """Return the ends of the interval of a metric's mean, by its kind."""
     if metric.kind != SHARE:
-        return estimate_mean(scores, clusters)[1:]
+        _, low, high = estimate_mean(scores, clusters)
+        return low, high
     shares = [score / metric.top for score in scores]
     estimate = _estimate(shares, clusters, drawn_share)
     return estimate.low * metric.top, estimate.high * metric.top
 
 
-def _ends(column: str, figure_and_ends: Sequence[float]) -> dict[str, float]:
+def _ends(column: str, figure_and_ends: Iterable[float]) -> dict[str, float]:
     """Return column -> figure, with the columns of the ends of its interval."""
     return dict(zip((f"{column}{suffix}" for suffix in _ENDS), figure_and_ends))
 
@@ -166,8 +170,9 @@ def estimate_headline(
     values, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
     tasks = filter(documents_by_task.get, benchmark.tasks)
     drawn_shares = [tallies[task].drawn_share for task in tasks]
-    is_drawn = None not in drawn_shares
-    return _estimate(values, clusters, min(drawn_shares) if is_drawn else None)
+    known_shares = [share for share in drawn_shares if share is not None]
+    all_are_drawn = len(known_shares) == len(drawn_shares)
+    return _estimate(values, clusters, min(known_shares) if all_are_drawn else None)
 
 
 def _intervals(
@@ -176,14 +181,16 @@ def _intervals(
     tallies: dict[str, Tally],
 ) -> dict[str, float]:
     """Return intervals of the mean scores, and of flexible minus published (format cost)."""
-    figure_by_column, scores_by_rule = {}, []
+    figure_by_column, scores_by_rule = {}, {}
     for rule in RULES:
         scores, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
-        scores_by_rule.append(scores)
+        scores_by_rule[rule] = scores
         estimate = estimate_headline(benchmark, documents_by_task, rule, tallies)
         for field in ("low", "high", "error", "freedom", "design_effect"):
             figure_by_column[f"{rule}_{field}"] = getattr(estimate, field)
-    format_cost = estimate_difference(*scores_by_rule, clusters)
+    format_cost = estimate_difference(
+        scores_by_rule["published"], scores_by_rule["flexible"], clusters
+    )
     figure_by_column |= _ends("format_cost", format_cost)
     return figure_by_column | {"clusters": format_cost.clusters}
 
@@ -218,7 +225,7 @@ def _means(benchmark: Group, task_rows: list[dict], tallies: dict[str, Tally]) -
             drawn.rows if drawn else row["n"]
             for drawn, row in zip(all_drawn, task_rows)
         ]
-    cell_by_column = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
+    cell_by_column: dict = {"tasks": f"{len(task_rows)} of {len(benchmark.tasks)}"}
     cell_by_column |= dict.fromkeys(("by", "value", *_MEANS))
     for column in _MEANS:
         task_means = [row[column] for row in task_rows]

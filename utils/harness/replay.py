@@ -139,7 +139,8 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
                 raise ToolError(f"{answer.place}: {fault}")
             else:
                 logged_sample = answer.line if isinstance(answer.prompt, str) else {}
-                answers.append(answer._replace(line=logged_sample.get("arguments")))
+                arguments = logged_sample.get("arguments") or {}
+                answers.append(answer._replace(line=arguments))
         model_names.add(f"{model_name or source.default_name}")
     if not answers:
         raise ToolError(f"{options.responses[0]}: has no answers; name another file")

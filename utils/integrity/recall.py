@@ -112,7 +112,8 @@ def recall(models: list[Model], include_path: Path) -> list[dict]:
             if any(twin.mirror and not twin.partner for twin in twins.values()):
                 cells["unpaired"] = True
             if "rows" in cells or cells.keys() & {"p", "unpaired"}:
-                rows.append({"run": model.name, "scope": task} | hits._asdict() | cells)
+                row: dict = {"run": model.name, "scope": task}
+                rows.append(row | hits._asdict() | cells)
     tested_rows = [row for row in rows if "p" in row]
     for row, adjusted_p in zip(tested_rows, holm(row["p"] for row in tested_rows)):
         row["p_holm"], row["recalls"] = adjusted_p, adjusted_p < 1 - CONFIDENCE
@@ -156,9 +157,10 @@ def _gap(model: Model, task: str, twins: list[tuple[Document, Original]]) -> dic
     if not doc_pairs:
         return {}
     metric = scorer(task).headline["flexible"]
-    score_lists = [[doc.means()[metric] for doc in side] for side in zip(*doc_pairs)]
+    twin_scores = [twin_doc.means()[metric] for twin_doc, _ in doc_pairs]
+    public_scores = [public_doc.means()[metric] for _, public_doc in doc_pairs]
     clusters = [public_doc.cluster for _, public_doc in doc_pairs]
-    gap_estimate = estimate_difference(*score_lists, clusters)
+    gap_estimate = estimate_difference(twin_scores, public_scores, clusters)
     interval_ends = {"low": gap_estimate.low, "high": gap_estimate.high}
     return {"rows": len(doc_pairs), "value": gap_estimate.value} | interval_ends
 

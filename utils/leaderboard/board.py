@@ -244,7 +244,7 @@ def _find_copies(entrants: list[Entrant]) -> dict[Entrant, dict[int, list[Entran
     copies: dict[Entrant, dict[int, list[Entrant]]] = {}
     for entrant in entrants:
         copies[entrant] = defaultdict(list)
-        for other in sorted(candidates[entrant], key=positions.get):
+        for other in sorted(candidates[entrant], key=lambda x: positions[x]):
             pair = number_of[entrant], number_of[other]
             if pair not in count_by_numbers:
                 count_by_numbers[pair] = _count_copied(entrant, other)

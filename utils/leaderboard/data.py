@@ -101,7 +101,7 @@ def _recall_sentences(models: list[Model], include_path: Path) -> Iterator[str]:
 def board_rows(entrants: list[Entrant]) -> Iterator[dict]:
     """Yield the figures of models as rows, for CSV and JSON."""
     for entrant in entrants:
-        model_cells = {"model": entrant.name, "status": entrant.status}
+        model_cells: dict = {"model": entrant.name, "status": entrant.status}
         model_cells["remarks"] = "; ".join(entrant.remarks) or None
         for figures_key, row in entrant.figures.items():
             scope = figures_key.partition("|")[0]

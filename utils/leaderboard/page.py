@@ -59,7 +59,8 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     """
     models = [entrant.model for entrant in board["models"]]
     json_by_task = collect(models, options)
-    script_by_path, script_names = {}, defaultdict(list)
+    script_by_path = {}
+    script_names: dict[str, list[str]] = defaultdict(list)
     for task, task_json_docs in json_by_task.items() if options.is_folder else ():
         for start in range(0, len(task_json_docs), MOST_OF_A_FILE):
             documents_json = ",".join(task_json_docs[start : start + MOST_OF_A_FILE])
@@ -178,7 +179,8 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
 
     In a folder, these are all.
     """
-    answer_limit, byte_limit = MOST_ANSWERS, MOST_OF_DOCUMENTS
+    answer_limit: float = MOST_ANSWERS
+    byte_limit: float = MOST_OF_DOCUMENTS
     if options.is_folder:
         answer_limit = byte_limit = math.inf
     ranked_keys = dict.fromkeys(choose_keys(models, answer_limit))
@@ -223,7 +225,7 @@ def choose_keys(models: list[Model], limit: float) -> list[Key]:
             place_by_key[key] = min(place_in_cell, place_by_key.get(key, place_in_cell))
     ranked_keys = sorted(place_by_key, key=lambda key: (place_by_key[key], key))
     answer_count_by_key = Counter(chain(*keys_by_cell.values()))
-    running_totals = accumulate(map(answer_count_by_key.get, ranked_keys))
+    running_totals = accumulate(answer_count_by_key[key] for key in ranked_keys)
     return [key for key, total in zip(ranked_keys, running_totals) if total <= limit]
 
 

@@ -114,8 +114,9 @@ def _panel(
 
 def _point(x: float, row: dict, rule: str) -> Point:
     """Return a score and the ends of its interval as a place in a panel."""
-    ends = (row[f"{rule}{end}"] for end in ("", "_low", "_high"))
-    return Point(x, *(BOTTOM - (BOTTOM - TOP) * share for share in ends), row)
+    shares = [row[f"{rule}{end}"] for end in ("", "_low", "_high")]
+    y, low_y, high_y = (BOTTOM - (BOTTOM - TOP) * share for share in shares)
+    return Point(x, y, low_y, high_y, row)
 
 
 def _spread_labels(
@@ -123,8 +124,9 @@ def _spread_labels(
 ) -> dict[int, float]:
     """Return model -> y of its name: near the last point, and no two on each other."""
     last_y = {model: points[rule][-1].y for model, points in points_by_model.items()}
-    label_y, lowest = {}, TOP
-    for model in sorted(last_y, key=last_y.get):
+    label_y = {}
+    lowest: float = TOP
+    for model in sorted(last_y, key=lambda number: last_y[number]):
         label_y[model] = max(last_y[model], lowest)
         lowest = label_y[model] + _LABEL_HEIGHT
     overflow = max(0, lowest - _LABEL_HEIGHT - BOTTOM)
@@ -141,7 +143,7 @@ def reason_bars(entrants: list[Entrant], benchmark: Group) -> dict:
     meanings: dict[str, str] = {}
     for task in sorted(tasks):
         meanings = scorer(task).utils.REASONS | meanings
-    bars = []
+    bars: list[dict] = []
     for number, entrant in enumerate(entrants):
         counts: Counter[str] = Counter()
         for task in entrant.answered(benchmark):
@@ -213,13 +215,14 @@ def _difference(
     benchmark: Group, sides: list[list[tuple[str, Document]]], rule: str
 ) -> dict:
     """Return the paired difference of two models, and who `wins` how often, by part."""
-    values, clusters = [], []
+    values: list[list[float]] = []
+    clusters: list[str] = []
     for side in sides:
         documents_by_task: dict[str, list[Document]] = {}
         for task, document in side:
             documents_by_task.setdefault(task, []).append(document)
-        scores, clusters = headline_scores(benchmark, documents_by_task, rule)
-        values.append(scores)
+        side_scores, clusters = headline_scores(benchmark, documents_by_task, rule)
+        values.append(side_scores)
     estimate = estimate_difference(values[1], values[0], clusters)
     wins_by_part: dict[tuple, list[int]] = {}
     for (task, first), (_, second) in zip(*sides):
