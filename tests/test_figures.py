@@ -88,6 +88,25 @@ def test_a_fault_of_answers_stands_in_the_first_lines(
     assert_fault(call_score(f"x-it={path}"), expected, start)
 
 
+@pytest.mark.parametrize(("blank", "is_told"), [(1, False), (2, True)])
+def test_a_fault_of_single_answers_is_told_from_one_in_a_hundred_on(
+    call_score, tmp_path, blank, is_told
+):
+    doc = documents(TASK, EXAMPLES)[0]
+    answer = {"task": TASK, "doc_id": 0, "doc": doc, "finish_reason": "stop"}
+    responses = [scorer(TASK).utils.gold_response(doc)] * (199 - blank) + [""] * blank
+    path = write(
+        tmp_path / "x.jsonl",
+        *(
+            answer | {"response": response, "sample": number}
+            for number, response in enumerate(responses)
+        ),
+    )
+    arguments = f"x={path}", "--most_samples", "500"
+    expected = f"{blank} of 199 answers (1.0 %) are blank" if is_told else None
+    assert_fault(call_score(*arguments), expected, "**Fault** in the run x: ")
+
+
 LIMIT = "configs.TASK.generation_kwargs.max_gen_toks"
 SETTINGS = {
     "none": ({}, None),

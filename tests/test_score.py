@@ -440,6 +440,26 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
     assert len({*map(len, table)}) == 1
 
 
+def test_a_long_text_is_shown_by_its_start_and_its_end():
+    assert shorten("a" * 200) == "a" * 200
+    assert shorten(f"{'s' * 200}{'e' * 200}") == f"{'s' * 100} … {'e' * 100}"
+
+
+def test_parts_with_numbers_are_in_their_order(tmp_path, call_score):
+    rows = documents("tot_arithmetic", EXAMPLES)
+    lines = [
+        {
+            "task": "tot_arithmetic",
+            "doc": row | {"question_type": f"part-{number}"},
+            "response": "none",
+        }
+        for row, number in zip(rows, (10, 2))
+    ]
+    path = write(tmp_path / "x.jsonl", *lines)
+    _, report, _ = call_score(f"x={path}", "--by", "question_type")
+    assert 0 < report.index("part-2") < report.index("part-10")
+
+
 def test_a_summary_has_80_columns_and_details_have_each_task(call_score):
     arguments = (EXAMPLES / "responses" / "plain", "--include_path", EXAMPLES)
     (_, summary, _), (_, details, _) = (
