@@ -167,7 +167,7 @@ def compare(matches: Matches, run_names: list[str], scopes: list[Group]) -> list
         )
         cluster_sizes, score_sums_a = stats.cluster_totals(scores_a, clusters)
         _, score_sums_b = stats.cluster_totals(scores_b, clusters)
-        row = {
+        row: dict = {
             **{"run_a": run_names[index_pair[0]], "run_b": run_names[index_pair[1]]},
             **{"scope": scope.name, "score": rule, "n": len(scores_a)},
             **{"a": math.fsum(scores_a) / len(scores_a)},
@@ -266,9 +266,10 @@ def disagreements(
     They are right or wrong by the flexible rule. Of each part of a task that has such
     documents there is the count for either run; `most` of them are printed in all.
     """
-    sections = []
+    sections: list[str] = []
     for index_a, index_b in combinations(range(len(models)), 2):
-        pairs_by_part: dict[str, list[tuple[Document, Document]]] = defaultdict(list)
+        pairs_by_part: dict[str, list[tuple[bool, Document, Document]]]
+        pairs_by_part = defaultdict(list)
         for task, documents in matches[index_a].items():
             metric = scorer(task).headline["flexible"]
             for pair in zip(documents, matches[index_b][task]):

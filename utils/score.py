@@ -213,7 +213,7 @@ def _tables(rows: list[dict], has_details: bool, layout: Layout) -> Iterator[str
     """Yield the scores, those of several answers together, and errors of values."""
     score_rows, repeat_rows, error_rows = [], [], []
     for row in rows:
-        task_cell = {"task": _name(row)}
+        task_cell: dict = {"task": _name(row)}
         score_rows.append(task_cell | _score_cells(row, has_details))
         metrics = {} if "tasks" in row else scorer(row["task"]).metrics
         error_cells, repeat_cells = {}, {"answers": row["answers"]}
@@ -313,7 +313,7 @@ def _reasons(
         group_name = " ".join(filter(None, (group_name, model.filter)))
         for reason, answer_count in reason_counts.most_common():
             share = answer_count / reason_counts.total()
-            table_row = {"answers to": group_name, "reason": reason}
+            table_row: dict = {"answers to": group_name, "reason": reason}
             table_row |= {"answers": answer_count, "%": share}
             table_row["not extracted"] = unread_counts[reason]
             table_rows.append(table_row)

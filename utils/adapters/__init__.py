@@ -28,7 +28,7 @@ def explain(task: object, doc: object, response: object) -> Verdict:
     if not (isinstance(doc, dict) and isinstance(response, str)):
         types_text = f"'doc' is a {type(doc).__name__}, 'response' is a"
         raise DocumentError(f"{types_text} {type(response).__name__}; {fix}")
-    with reading(task, doc):
+    with reading(f"{task}", doc):
         return explain_response(doc, response)
 
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.documents import document, documents
 from ..core.errors import DocumentError, ToolError
 from ..core.families import FOLDER, prompt, prompt_parts, scorer
 from . import explain
+
+
+if TYPE_CHECKING:
+    import datasets
 
 
 class Reward:
@@ -73,7 +78,7 @@ def render(task: str, row: dict) -> tuple[str, dict]:
     return prompt(task, doc), doc
 
 
-def training_set(task: str, include_path: str | None = None):
+def training_set(task: str, include_path: str | None = None) -> datasets.Dataset:
     """Return a `datasets.Dataset` of a task for `reward`: `prompt` and `doc`.
 
     A prompt is a list with the user's message (and the system's, for `_separate` tasks);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import datetime, time
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..core.errors import FamilyError, ToolError
 from ..core.families import scorer
@@ -92,7 +92,7 @@ def _library(value: object) -> str:
     return type(value).__module__.partition(".")[0]
 
 
-def _cells(batch: object, name: str) -> Iterable:
+def _cells(batch: Any, name: str) -> Iterable:
     """Return the cells of a column; ValueError where the batch lacks it."""
     try:
         column = batch[name]
@@ -102,7 +102,7 @@ def _cells(batch: object, name: str) -> Iterable:
     return column.to_pylist() if _library(column) == "pyarrow" else column
 
 
-def _extended(batch: object, added: dict[str, list]) -> object:
+def _extended(batch: Any, added: dict[str, list]) -> Any:
     """Return a batch with more columns, which replace those of the same names.
 
     Where the library has types, a column of nulls alone has its type, too.

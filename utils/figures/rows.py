@@ -73,9 +73,8 @@ def _task_rows(labels: dict, tally: Tally, k: int | None) -> Iterator[dict]:
     whole_task_cells = {"left_out": left_out_text, "rows": tally.describe_rows()}
     whole_task_cells["fingerprint"] = tally.fingerprint
     part_keys = sorted(tally.parts, key=lambda key: (key[0], natural(key[1])))
-    figures_by_part = [((None, None), tally.all)]
-    figures_by_part += [(part_key, tally.parts[part_key]) for part_key in part_keys]
-    for (breakdown, value), figures in figures_by_part:
+    figures_of_parts = ((*part_key, tally.parts[part_key]) for part_key in part_keys)
+    for breakdown, value, figures in ((None, None, tally.all), *figures_of_parts):
         yield {
             **labels,
             **{"by": breakdown, "value": value},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -60,7 +60,7 @@ class Document:
     parts: dict[str, str]  # breakdown -> the part that it is in
     answers: list[Counted] = field(default_factory=list)
     is_left_out: bool = False
-    rows: list[dict] | None = None  # of the answers, where wanted
+    rows: Sequence[dict] = ()  # of the answers, where wanted
     table: Any = None  # the `tables.Table` that has the last of them
 
     @property
@@ -265,7 +265,7 @@ class Tally:
             found.answers.append(answer)
             found.table = document.table
             if rows:
-                found.rows = [*(found.rows or ()), rows[answer.row]]
+                found.rows = [*found.rows, rows[answer.row]]
 
     def _find_document(
         self, digest: str, doc_id: object, sample: str | None
