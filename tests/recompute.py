@@ -12,10 +12,7 @@ from math import comb
 from pathlib import Path
 
 import numpy as np
-import statsmodels.api as sm
 from scipy.stats import norm, t
-from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 from utils.core.families import configuration, groups, scorer
 
@@ -61,6 +58,8 @@ def weighted_mean(values, clusters, ends, added) -> tuple:
 
     A mean by clusters is a regression on a constant, weighted by size; there, CR2 is HC2.
     """
+    import statsmodels.api as sm  # here, since each process of the tests would carry it
+
     index = np.unique(clusters, return_inverse=True)[1]
     sizes = np.append(np.bincount(index), [added, added])
     sums = np.append(np.bincount(index, weights=values), np.multiply(ends, added))
@@ -72,6 +71,8 @@ def weighted_mean(values, clusters, ends, added) -> tuple:
 
 def score_interval(values, clusters) -> dict[str, float]:
     """Return the figures of a score, and its effective number of documents."""
+    from statsmodels.stats.proportion import proportion_confint
+
     n, number = len(values), len({*clusters})
     added = max(n / number / 2, 1)
     mean, error, sizes, weight, squares = weighted_mean(values, clusters, (0, 1), added)
@@ -222,6 +223,8 @@ def detectable(a, b, clusters, paired: dict, tests: int) -> float | None:
 
 def expected_comparisons(rows: list[dict], runs: list[dict]) -> Iterator[dict]:
     """Yield the cells of the rows of `compare` of two runs, all of one family."""
+    from statsmodels.stats.multitest import multipletests
+
     titles = {configuration(x.name)["metadata"].get("title"): x for x in groups()}
     expected = []
     for row in rows:

@@ -13,16 +13,31 @@ from utils import score_batch
 from utils.core.families import scorer
 
 
+COLUMNS = ["task", "doc", "response"]
 ADDED = ["scores", "published", "flexible", "extracted", "reason"]
 ADDED += ["published_answer", "flexible_answer", "error"]
 ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
-ROWS = [(task, *pair) for task in ANSWERED for pair in recorded(task)]
-TASKS, DOCS, RESPONSES = map(list, zip(*ROWS))
-GOOD = {"task": TASKS, "doc": [*map(json.dumps, DOCS)], "response": RESPONSES}
-# Good rows first: engines take the type of a column from the first batch that they see.
-BATCH = {"id": [*range(2 * len(ROWS))]} | {name: GOOD[name] * 2 for name in GOOD}
-BATCH["doc"][-1] = "{"
-BATCH["task"][-2] = "tcp_lnog"
+FIRST_TASK = ANSWERED[0]
+[(DOC, RESPONSE), *_] = recorded(FIRST_TASK)
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[tuple[str, dict, str]]:
+    """The recorded answers of all tasks, with their tasks and documents."""
+    return [(task, *pair) for task in ANSWERED for pair in recorded(task)]
+
+
+@pytest.fixture
+def batch(rows) -> dict[str, list]:
+    """Rows twice, with faults in the last two.
+
+    Good rows are first: engines take the type of a column from the first batch they see.
+    """
+    tasks, docs, responses = map(list, zip(*(rows * 2)))
+    docs = [*map(json.dumps, docs)]
+    docs[-1], tasks[-2] = "{", "tcp_lnog"
+    ids = [*range(len(tasks))]
+    return {"id": ids, "task": tasks, "doc": docs, "response": responses}
 
 
 # A kind of batch: how it is made of lists, and lists of it.
@@ -45,15 +60,17 @@ def without_nan(batch: dict[str, list]) -> dict[str, list]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
+def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(
+    kind, rows, batch
+):
     make, lists = KINDS[kind]
-    given = make(BATCH)
+    given = make(batch)
     scored = score_batch(given)
     found = without_nan(lists(scored))
-    assert (type(scored), [*found]) == (type(given), [*BATCH, *ADDED])
-    assert lists(given) == BATCH == {name: found[name] for name in BATCH}
+    assert (type(scored), [*found]) == (type(given), [*batch, *ADDED])
+    assert lists(given) == batch == {name: found[name] for name in batch}
     assert kind is not pandas.DataFrame or [*scored.index] == [*given.index]
-    for n, (task, doc, response) in enumerate(ROWS):
+    for n, (task, doc, response) in enumerate(rows):
         verdict = scorer(task).explain(doc, response)
         headline = scorer(task).headline.values() or ("", "")
         assert [found[name][n] for name in ADDED] == [
@@ -63,7 +80,6 @@ def test_a_batch_keeps_its_type_columns_and_order_and_gets_the_verdicts(kind):
         ]
 
 
-TASK, DOC, RESPONSE = ROWS[0]
 DATE_TASK, DATE_DOC = "timebench_date_arithmetic", {"question": "When is it?"}
 BAD = [
     (
@@ -74,18 +90,18 @@ BAD = [
     ),
     (None, DOC, RESPONSE, "task 'None' is unknown; the groups are"),
     ("tcp_lnog", DOC, RESPONSE, "task 'tcp_lnog' is unknown; did you mean tcp_long"),
-    (TASK, None, RESPONSE, "'doc' is a NoneType, "),
-    (TASK, "[" * 100_000, RESPONSE, "recursion"),
-    (TASK, DOC | {"answer": None}, RESPONSE, "(has no 'answer')"),
-    (TASK, {}, RESPONSE, f"its document is not one of {TASK} (has no '"),
-    (TASK, {name: 1 for name in DOC}, RESPONSE, "its document is not one of"),
-    (TASK, DOC, b"bytes", "'response' is a bytes; "),
+    (FIRST_TASK, None, RESPONSE, "'doc' is a NoneType, "),
+    (FIRST_TASK, "[" * 100_000, RESPONSE, "recursion"),
+    (FIRST_TASK, DOC | {"answer": None}, RESPONSE, "(has no 'answer')"),
+    (FIRST_TASK, {}, RESPONSE, f"its document is not one of {FIRST_TASK} (has no '"),
+    (FIRST_TASK, {name: 1 for name in DOC}, RESPONSE, "its document is not one of"),
+    (FIRST_TASK, DOC, b"bytes", "'response' is a bytes; "),
 ]
 
 
 def test_bad_rows_say_why_and_leave_the_others():
-    *columns, faults = zip(*BAD, (TASK, DOC, RESPONSE, None))
-    scored = score_batch(dict(zip(GOOD, map(list, columns))))
+    *columns, faults = zip(*BAD, (FIRST_TASK, DOC, RESPONSE, None))
+    scored = score_batch(dict(zip(COLUMNS, map(list, columns))))
     *errors, no_error = scored["error"]
     assert all(fault in error for fault, error in zip(faults, errors))
     assert (no_error, scored["reason"][-1] is None) == (None, False)
@@ -93,16 +109,16 @@ def test_bad_rows_say_why_and_leave_the_others():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_batch_without_a_column_is_refused(kind):
-    batch = KINDS[kind][0]({name: BATCH[name] for name in BATCH if name != "doc"})
+def test_a_batch_without_a_column_is_refused(kind, batch):
+    del batch["doc"]
     with pytest.raises(ValueError, match="has no column 'doc'; give 'task', 'doc'"):
-        score_batch(batch)
+        score_batch(KINDS[kind][0](batch))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_list_of_responses_gets_a_list_in_each_cell(kind):
+def test_a_list_of_responses_gets_a_list_in_each_cell(kind, batch):
     make, lists = KINDS[kind]
-    few = {name: BATCH[name][-3:] for name in BATCH}
+    few = {name: cells[-3:] for name, cells in batch.items()}
     lone = score_batch(few)
     several = few | {"response": [[x, "", x] for x in few["response"]]}
     scored = lists(score_batch(make(several)))
@@ -111,10 +127,10 @@ def test_a_list_of_responses_gets_a_list_in_each_cell(kind):
     assert "no_answer" in scored["reason"][0]
 
 
-def test_documents_may_be_objects_in_which_arrow_adds_nulls():
-    rows = [row for row in ROWS if isinstance(row[1].get("question"), str)]
+def test_documents_may_be_objects_in_which_arrow_adds_nulls(rows):
+    rows = [row for row in rows if isinstance(row[1].get("question"), str)]
     rows = [row for row in rows if not isinstance(row[1].get("dialogue"), list)]
-    table = pyarrow.table(dict(zip(GOOD, map(list, zip(*rows)))))
+    table = pyarrow.table(dict(zip(COLUMNS, map(list, zip(*rows)))))
     assert None in table.to_pylist()[0]["doc"].values()
     expected = [json.dumps(scorer(task).explain(*row).scores) for task, *row in rows]
     for batch in (table, table.to_pandas()):  # whose lists are arrays of NumPy
@@ -129,24 +145,24 @@ def test_half_a_surrogate_pair_does_not_break_a_table():
 
 
 @pytest.mark.parametrize("form", [None, "arrow"])
-def test_datasets_maps_it_over_two_processes(form):
+def test_datasets_maps_it_over_two_processes(form, batch):
     from datasets import Dataset
 
-    data = Dataset.from_dict(BATCH).with_format(form)
+    data = Dataset.from_dict(batch).with_format(form)
     sizes = {"batch_size": 5, "writer_batch_size": 5, "num_proc": 2}
     scored = data.map(score_batch, batched=True, **sizes)
-    assert scored.with_format(None).to_dict() == score_batch(BATCH)
+    assert scored.with_format(None).to_dict() == score_batch(batch)
 
 
 @pytest.mark.ray
 @pytest.mark.parametrize("form", ["numpy", "pandas", "pyarrow"])
-def test_ray_maps_it_over_two_processes(form):
+def test_ray_maps_it_over_two_processes(form, batch):
     import ray
 
     env = {"env_vars": {"PYTHONPATH": str(ROOT)}}
     ray.init(num_cpus=2, runtime_env=env, ignore_reinit_error=True)
-    data = ray.data.from_arrow(pyarrow.table(BATCH)).repartition(2)
+    data = ray.data.from_arrow(pyarrow.table(batch)).repartition(2)
     scored = data.map_batches(score_batch, batch_format=form, batch_size=5)
     rows = sorted(scored.take_all(), key=lambda row: row["id"])
     found = {name: [row[name] for row in rows] for name in rows[0]}
-    assert without_nan(found) == score_batch(BATCH)
+    assert without_nan(found) == score_batch(batch)

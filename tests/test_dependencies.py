@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import ROOT
 
 
+PROVIDERS = metadata.packages_distributions()
 OWN = {"lm_eval_tasks", "temporal_eval", "tests", "utils"}
 # Extras that users of a folder's code have; those of adapters name what they adapt to.
 EXTRAS = {
@@ -42,7 +43,7 @@ def imported(folder: str) -> set[str]:
 
 def distribution(package: str) -> str:
     """Return the normalised name of what installs a package; its own if it is not there."""
-    (name,) = {*metadata.packages_distributions().get(package, [package])}
+    (name,) = {*PROVIDERS.get(package, [package])}
     return normalised(name)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import recompute
 from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
@@ -174,7 +175,6 @@ def agreeing(capsys, tmp_path):
 
     All are read from one call of each tool over all runs, which leave tables in one cache.
     """
-    from tests import recompute  # takes seconds
 
     def agreeing(runs: dict[str, Path], *options: str, k: int | None = None) -> int:
         cache, printed, read = tmp_path / "cache", [], []

@@ -14,9 +14,6 @@ from functools import partial
 from itertools import product
 
 from dateutil import parser
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_predict
 
 from lm_eval_tasks.fresh.generators import tot_semantic as roles
 from tests.solvers import tcp
@@ -156,6 +153,11 @@ def learned(rows: list[dict], by: Callable[[dict], list[str]]) -> list[str]:
     """Return what a logistic regression learns of one half of the rows for the other."""
     if len(rows) < FEWEST:
         raise TooFewRows(f"needs {FEWEST} rows")
+    # Here, since each process of the tests would carry the library.
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
     features = CountVectorizer(analyzer=by, binary=True).fit_transform(rows)
     model, labels = LogisticRegression(max_iter=1000), [row["Label"] for row in rows]
     predictions = cross_val_predict(model, features, labels, cv=2)
