@@ -47,7 +47,7 @@ class Pattern:
 
     def remove_from(self, text: str) -> str:
         """Return a text with the replacement in place of all that is found."""
-        return self.regex.sub(self.replacement, text)
+        return self.regex.sub(self.replacement or "", text)
 
 
 # ------------------------------------------------------------- 1. reasoning is no answer
@@ -280,14 +280,16 @@ def statements(text: str, prompt: Pattern, several: bool = False) -> list[Statem
     text_end = made_up_prompt.start() if made_up_prompt else len(text)
     found = []
     for cue in cues:
-        cue_start, cue_end = cue.span(cue.lastgroup)
+        kind = str(cue.lastgroup)  # a cue is one of several named groups
+        cue_start, cue_end = cue.span(kind)
         if cue_start > text_end or _is_rejected(quiet_text, cue):
             continue
-        if several and cue.lastgroup == "cue":
+        if several and kind == "cue":
             limit = cue_end + LONGEST + 100
-            cue_end = MORE_LINES.regex.match(quiet_text, cue_end, limit).end()
+            if more_lines := MORE_LINES.regex.match(quiet_text, cue_end, limit):
+                cue_end = more_lines.end()
         if span := _words_within(text, cue_start, min(cue_end, text_end)):
-            found.append(Statement(cue.lastgroup, span))
+            found.append(Statement(kind, span))
     if not cues and "\\boxed" not in quiet_text and (span := _only_line(text)):
         found.append(Statement("line", span))
     if not found:
@@ -305,7 +307,7 @@ def quiet(text: str) -> str:
 
 
 def _find_cues(quiet_text: str) -> list[re.Match]:
-    cues = []
+    cues: list[re.Match] = []
     for needed_text, regex in _CUES.items():
         if needed_text in quiet_text:
             cues += regex.finditer(quiet_text)

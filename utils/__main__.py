@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import logging
 import os
 import signal
@@ -39,7 +40,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     # What a name of a file or model has in it can be shown anywhere.
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")
+        if isinstance(stream, io.TextIOWrapper):  # a notebook has streams of its own
+            stream.reconfigure(errors="backslashreplace")
     _quieten_libraries()
     for signum in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(signum) == signal.SIG_DFL:  # `nohup` has SIGHUP ignored
@@ -108,7 +110,7 @@ def _run(arguments: list[str] | None) -> int:
         tool_module = importlib.import_module(f".{TOOLS[options.tool][0]}", __package__)
         return tool_module.main(options.arguments)
     except SystemExit as end:  # how argparse ends `--help` and what it cannot read
-        return end.code
+        return int(end.code or 0)
 
 
 if __name__ == "__main__":

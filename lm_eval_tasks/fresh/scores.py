@@ -40,6 +40,7 @@ def _family(name: str) -> ModuleType:
     module_spec = importlib.util.spec_from_file_location(
         f"fresh_family_{name}", utils_path
     )
+    assert module_spec is not None and module_spec.loader is not None  # of a .py file
     family_module = importlib.util.module_from_spec(module_spec)
     sys.modules[module_spec.name] = family_module  # so that its verdicts can be pickled
     module_spec.loader.exec_module(family_module)

@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Request(NamedTuple):
 
     generator: str
     seed: int
-    count: int
+    row_count: int
     levels: range
     knobs: dict[str, Knobs] | None = None  # by generator
 
@@ -93,10 +93,10 @@ class Request(NamedTuple):
 
         Raises ValueError where the request has none such, and as of `generate_row`.
         """
-        if type(place) is not int or not 0 <= place < self.count:
+        if type(place) is not int or not 0 <= place < self.row_count:
             raise ValueError(
                 f"fresh {self.generator}: has no row {place!r:.20}, but 0 to"
-                f" {self.count - 1}"
+                f" {self.row_count - 1}"
             )
         level = self.levels[place % len(self.levels)]
         generator_knobs = (self.knobs or {}).get(self.generator)
@@ -105,30 +105,34 @@ class Request(NamedTuple):
         )
 
 
-def rows(*request: object) -> Iterator[dict]:
+def rows(
+    generator: str,
+    seed: int,
+    row_count: int,
+    levels: range,
+    knobs: dict[str, Knobs] | None = None,
+) -> Iterator[dict]:
     """Yield all rows of a `Request`, whose fields are the arguments."""
-    return map(Request(*request).row, range(request[2]))
+    request = Request(generator, seed, row_count, levels, knobs)
+    return map(request.row, range(row_count))
 
 
 def rows_with_bar(request: Request) -> list[dict]:
     """Return all rows, with a bar on a terminal where they take seconds."""
     from tqdm import tqdm
 
-    bar_title, bar_settings = (
-        f"fresh_{request.generator}",
-        {"delay": 1, "disable": None},
-    )
-    bar_settings |= {"unit": "row", "leave": False}
-    return [*tqdm(rows(*request), bar_title, request.count, **bar_settings)]
+    title, look = f"fresh_{request.generator}", {"unit": "row", "leave": False}
+    bar = tqdm(rows(*request), title, request.row_count, delay=1, disable=None, **look)
+    return [*bar]
 
 
 def read_request(
     generator: str,
-    gen_seed: object,
-    gen_rows: object,
+    gen_seed: Any,
+    gen_rows: Any,
     gen_levels: object,
     gen_version: object = None,
-    gen_knobs: object = None,
+    gen_knobs: Any = None,
 ) -> Request:
     """Return the request that a task's metadata makes; ValueError for others."""
     knobs_by_generator = {} if gen_knobs is None else gen_knobs
@@ -192,7 +196,7 @@ def _check_values(name: str, knobs: dict) -> None:
 
 
 def check_request(
-    generator: str, seed: object, count: object, levels: range, version: object
+    generator: str, seed: Any, count: Any, levels: range, version: object
 ) -> None:
     """Raise ValueError for what a generator cannot make, before anything is made."""
     for metadata_key, metadata_value, least_value in (

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from datasets import Dataset
-
-# What the families share stands beside their folders, whatever pack is installed.
-_SPEC = importlib.util.spec_from_file_location(
-    "temporal_answer", Path(__file__).parents[1] / "answer.py"
-)
-answer = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(answer)
+    from lm_eval_tasks import answer
+else:  # What the families share stands beside their folders, whatever pack is installed.
+    _SPEC = importlib.util.spec_from_file_location(
+        "temporal_answer", Path(__file__).parents[1] / "answer.py"
+    )
+    answer = importlib.util.module_from_spec(_SPEC)
+    _SPEC.loader.exec_module(answer)
 
 _log = lru_cache(logging.getLogger("lm_eval.tasks.tcp").log)  # once a run
 LICENCE = "see https://huggingface.co/datasets/Beanbagdzf/TCP"
@@ -313,6 +313,15 @@ def _process_docs(dataset: Dataset, name: str, answer_format: str) -> Dataset:
     return type(dataset).from_list(documents)
 
 
+def _has_text(cell: object) -> bool:
+    """Tell whether a cell is a list of texts, and not of blanks alone."""
+    return (
+        isinstance(cell, list)
+        and all(isinstance(text, str) for text in cell)
+        and bool("".join(cell).strip())
+    )
+
+
 def _document(row: dict, answer_format: str) -> dict:
     """Return a row's document; ValueError begins with its faulty column."""
     document = {column: row[column] for column in COLUMNS if column in row}
@@ -321,10 +330,7 @@ def _document(row: dict, answer_format: str) -> dict:
     for column in ("dialogue", "question", "answer"):
         cell = document.get(column)
         texts = cell if column == "dialogue" else [cell]
-        has_only_texts = isinstance(texts, list) and all(
-            isinstance(text, str) for text in texts
-        )
-        if not has_only_texts or not "".join(texts).strip():
+        if not _has_text(texts):
             raise ValueError(f"'{column}': {cell!r:.80} is missing, empty or not text")
     gold = document["answer"].strip()
     if read_reference(gold, answer_format) is None:
@@ -387,7 +393,7 @@ DOCUMENTS = {
     },
 }
 BREAKDOWNS = {"level": "level"}
-BOARD_COLUMNS = []
+BOARD_COLUMNS: list[str] = []
 
 
 def reference_key(doc: dict) -> str:

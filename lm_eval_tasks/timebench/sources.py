@@ -47,18 +47,18 @@ def load(data_file: str, **_metadata: object) -> datasets.DatasetDict:
     """
     url = f"{SUBSET}/{data_file}"
     rows = _fetch(url, "reuse_dataset_if_exists")
-    if not _is_known(rows, data_file):
+    if rows is None or not _is_known(rows, data_file):
         eval_logger.warning("%s: not the file of the commit; fetching it again", url)
         rows = _fetch(url, "force_redownload")
-        if not _is_known(rows, data_file):
+        if rows is None or not _is_known(rows, data_file):
             fault = _difference(url, rows, *FILES[data_file])
             raise ValueError(f"{url}: {fault}; {BAD_COPY}")
     rows.info.config_name = Path(data_file).stem
     return datasets.DatasetDict(test=rows)
 
 
-def _is_known(rows: datasets.Dataset | None, data_file: str) -> bool:
-    return rows is not None and (len(rows), digest(rows)) == FILES[data_file]
+def _is_known(rows: datasets.Dataset, data_file: str) -> bool:
+    return (len(rows), digest(rows)) == FILES[data_file]
 
 
 def digest(rows: datasets.Dataset) -> str:
@@ -92,7 +92,8 @@ def _fetch(url: str, mode: str) -> datasets.Dataset | None:
 
 def _transfer_error(url: str, error: Exception) -> OSError:
     """Return in one line why a file did not get here."""
-    if type(error) in (OSError, PermissionError) and error.errno:
+    is_local = type(error) in (OSError, PermissionError)
+    if isinstance(error, OSError) and is_local and error.errno:
         cache_folder = datasets.config.HF_DATASETS_CACHE
         return OSError(
             f"{cache_folder}: {error.strerror}; free space or set HF_HOME to a folder that can"

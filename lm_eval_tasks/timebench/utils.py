@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from datasets import Dataset
-
-# What the families share stands beside their folders, whatever pack is installed.
-_SPEC = importlib.util.spec_from_file_location(
-    "temporal_answer", Path(__file__).parents[1] / "answer.py"
-)
-answer = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(answer)
+    from lm_eval_tasks import answer
+else:  # What the families share stands beside their folders, whatever pack is installed.
+    _SPEC = importlib.util.spec_from_file_location(
+        "temporal_answer", Path(__file__).parents[1] / "answer.py"
+    )
+    answer = importlib.util.module_from_spec(_SPEC)
+    _SPEC.loader.exec_module(answer)
 
 _log = lru_cache(logging.getLogger("lm_eval.tasks.timebench").log)  # once a run
 MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card reads
@@ -49,7 +49,7 @@ REASONS = {  # the first that holds
 LICENCE = "MIT"
 _FILES = Path(__file__).with_name("files.jsonl").read_text("utf-8").splitlines()
 FILES = {  # of the benchmark: rows, and the fingerprint of their documents
-    re.search("/(.*)_timebench", row["file"])[1]: (row["rows"], row["fingerprint"])
+    Path(row["file"]).stem.removesuffix("_timebench"): (row["rows"], row["fingerprint"])
     for row in map(json.loads, _FILES)
 }
 
@@ -569,12 +569,12 @@ def name_f1(name: str, golds: list[list[str]], question: str) -> float:
     new_words = [
         word for word in name_words if ENDING.remove_from(word) not in question_stems
     ]
-    new_words = Counter(new_words or name_words)
+    always_counted = Counter(new_words or name_words)
     scores = [0.0]
     for gold in golds:
         if gold != ["unanswerable"]:
             # Words of the question count where the gold has them.
-            counted_words = Counter(name_words) & Counter(gold) | new_words
+            counted_words = Counter(name_words) & Counter(gold) | always_counted
             scores.append(f1(counted_words, gold))
     return max(scores)
 
@@ -600,7 +600,7 @@ def extract_answers(response: str, several: bool = False) -> Answers:
     found = answer.statements(masked_text, MADE_UP_PROMPT, several)
     last = found[-1] if found else None
     flexible_span = last.span if last else None
-    flexible = response[slice(*flexible_span)] if last else None
+    flexible = response[slice(*last.span)] if last else None
     if last and last.superseded:
         to_read, reason = "", "superseded"
     else:
@@ -683,7 +683,7 @@ def explain_date(doc: dict, response: str) -> Verdict:
     """Return the verdict on a response that should give a month of a year."""
     gold_dates = [*map(parse_month, doc["golds"])]
     _require(gold_dates and None not in gold_dates, doc, "golds")
-    gold_months = [(gold.year, gold.month) for gold in gold_dates]
+    gold_months = [(gold.year, gold.month) for gold in gold_dates if gold]
     answers = extract_answers(response)
     month = read_month(answer.plain(answers.to_read))
     scores = _scores(

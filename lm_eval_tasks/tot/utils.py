@@ -13,20 +13,20 @@ from datetime import date, time
 from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from datasets import Dataset
-
-# What the families share stands beside their folders, whatever pack is installed.
-_SPEC = importlib.util.spec_from_file_location(
-    "temporal_answer", Path(__file__).parents[1] / "answer.py"
-)
-answer = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(answer)
+    from lm_eval_tasks import answer
+else:  # What the families share stands beside their folders, whatever pack is installed.
+    _SPEC = importlib.util.spec_from_file_location(
+        "temporal_answer", Path(__file__).parents[1] / "answer.py"
+    )
+    answer = importlib.util.module_from_spec(_SPEC)
+    _SPEC.loader.exec_module(answer)
 
 _log = lru_cache(logging.getLogger("lm_eval.tasks.tot").log)  # once a run
 REASONS = {  # the first that holds
@@ -68,7 +68,9 @@ _OBJECT_START = re.compile(r'\{[ \t\n\r]*["}]')
 _DECODER = json.JSONDecoder(parse_int=lambda digits: int(digits[:1000]))
 
 
-def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tuple]:
+def extract_published(
+    response: str, is_semantic: bool
+) -> tuple[dict | None, tuple[int, int] | None]:
     """Return the first JSON object but for its explanation, and its span (card)."""
     fields, object_span = next(_objects(response, _DECODER), ({}, (0, 0)))
     fields = {key: value for key, value in fields.items() if key != "explanation"}
@@ -80,7 +82,7 @@ def extract_published(response: str, is_semantic: bool) -> tuple[dict | None, tu
 
 def _objects(
     text: str, decoder: json.JSONDecoder
-) -> Iterator[tuple[object, tuple[int, int]]]:
+) -> Iterator[tuple[Any, tuple[int, int]]]:
     """Yield the outermost objects in a text, and their spans.
 
     It ends when failures have read the text 100 times; no real text needs four times.
@@ -109,7 +111,8 @@ class Extracted(NamedTuple):
 
 def _flat(pairs: list[tuple[str, object]]) -> tuple[dict, ...]:
     """Return the objects in an object, but for its explanation, and what else it has."""
-    fields, inner_objects = {}, []
+    fields: dict[str, list] = {}
+    inner_objects: list[dict] = []
     for key, value in dict(pairs).items():  # the last of one key counts
         key = key.strip().lower()
         elements = value if isinstance(value, list) else [value]
@@ -219,7 +222,8 @@ def _last_pairs(text: str, start: int, keys: set[str]) -> Extracted | None:
         if text.find("}", start) < 0:
             return None
         brace_position = start
-    fields, positions = {}, []
+    fields: dict[str, list] = {}
+    positions: list[int] = []
     for pair in _pair_regex(frozenset(keys)).finditer(text, brace_position):
         value = pair["value"].strip("\"'")
         if pair["bare"] is not None:
@@ -258,7 +262,7 @@ WEEKDAYS = {name[:end].lower(): name for name in WEEK for end in range(3, 10)}
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
 NUMBER_WORDS = {word: str(n) for n, word in enumerate(_NUMBER_WORDS.split())}
 DAY_OFFSETS = {"same day": "0", "next day": "1", "previous day": "-1"}
-UNITS = {  # in seconds; those of months and years differ
+UNITS: dict[str, int | str] = {  # in seconds; those of months and years differ
     "hour": 3600,
     "minute": 60,
     "second": 1,
@@ -381,12 +385,12 @@ class Field:
             asked_words = ASKED_UNIT.regex.findall(self.question)
         self.units = {*map(_unit, asked_words)}
         # What another key than the asked one may not be.
-        self.other_keys = {"explanation"}
+        self.other_keys: set[int | str] = {"explanation"}
         if known_units & self.units:
             self.other_keys |= known_units - self.units
-        self.is_list = isinstance(label, list)
         self.has_seconds = str(label).count(":") != 1
-        label_items = [str(item) for item in (label if self.is_list else [label])]
+        self.is_list = isinstance(label, list)
+        label_items = [str(x) for x in (label if isinstance(label, list) else [label])]
         texts = [answer.plain(item).lower() for item in label_items]
         self.grammar = self._grammar_of(texts or [""])
         self.value = self._together([self.grammar(text) for text in texts])
@@ -483,7 +487,7 @@ class Field:
         text = answer.plain(text)
         if not text:
             return None
-        find_parts = answer.numbers
+        find_parts: Callable[[str], Iterable[str]] = answer.numbers
         if self.grammar == self.word:
             find_parts = OTHER_WORD.regex.findall
         for reading, comment in answer.readings(text):
@@ -642,9 +646,9 @@ def _reason_of_value(
 
 def _smape(value: dict | None, reference: Reference) -> float:
     """Return the symmetric percentage error; 100, the largest, for no readable answer."""
-    if not value:
+    answered_size = size(value, reference.fields) if value else None
+    if answered_size is None or reference.size is None:
         return 100.0
-    answered_size = size(value, reference.fields)  # it has one, as the reference has
     norm = abs(answered_size) + abs(reference.size) or 1
     return min(100.0, 100 * abs(answered_size - reference.size) / norm)
 

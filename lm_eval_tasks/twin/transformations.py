@@ -338,7 +338,8 @@ _ZONE = re.compile(r"\b(?:GMT|UTC)( ?[-+−±] ?(?:\d\d?(?::\d\d)?)?| plus| minu
 
 def move_projects(row: dict, _: Survey, rng: Random) -> Twin | str:
     """Move all dates of a project by 28 years, which keep weekdays and leap years."""
-    dialogue_text, speech_by_speaker = " ".join(row["dialogue"]), defaultdict(str)
+    dialogue_text = " ".join(row["dialogue"])
+    speech_by_speaker: dict[str, str] = defaultdict(str)
     for dialogue_line in row["dialogue"]:
         speaker, _, spoken_text = dialogue_line.partition(":")
         speech_by_speaker[speaker] += f"{spoken_text}\n"
@@ -401,8 +402,9 @@ def _zone_minutes(texts: dict[str, str]) -> dict[str, int]:
             for stated_offset in _ZONE.findall(sentence):
                 is_sure = len(place_offsets) == 1 and stated_offset in place_offsets[0]
                 stated_offsets.add(stated_offset if is_sure else None)
-        if len(stated_offsets) == 1 and None not in stated_offsets:
-            minutes_by_speaker[speaker] = minutes_of(*stated_offsets)
+        sure_offsets = [offset for offset in stated_offsets if offset is not None]
+        if len(stated_offsets) == len(sure_offsets) == 1:
+            minutes_by_speaker[speaker] = minutes_of(sure_offsets[0])
     return minutes_by_speaker
 
 

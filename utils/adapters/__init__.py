@@ -48,7 +48,8 @@ def fresh_documents(
     Raises ValueError for a level, a knob or a seed that its generator lacks.
     """
     generator_name = configuration(task)["dataset_kwargs"]["generator"]
-    row_limit, knobs_by_generator = 10**12, {generator_name: knobs}
+    row_limit = 10**12
+    knobs_by_generator: dict[str, fresh.Knobs] = {generator_name: knobs}
     fresh.check_knobs(knobs_by_generator)
     fresh.check_request(generator_name, seed, row_limit, levels, None)
     rows = fresh.rows(generator_name, seed, row_limit, levels, knobs_by_generator)

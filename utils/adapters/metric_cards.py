@@ -9,7 +9,7 @@ options. Who has documents finds it by the families' `explain`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ..core.documents import document
@@ -20,7 +20,7 @@ from . import explain
 class _Card(NamedTuple):
     task: str  # whose documents and rules score the samples
     row: Callable[[object], dict]  # reference -> what it gives of an upstream row
-    returns: dict[str, type]  # metric -> its type in lists
+    returns: Mapping[str, type]  # metric -> its type in lists
 
 
 def compute(
@@ -59,7 +59,7 @@ def compute(
         if flexible or not metric.endswith("_flexible")
     }
     if not returns_means:
-        return scores_by_metric
+        return {**scores_by_metric}
     return {metric: sum(values) / count for metric, values in scores_by_metric.items()}
 
 
@@ -84,11 +84,13 @@ def _cards(subset: object, task: object, count: int) -> list[_Card]:
         argument_name, card_names, known = "subset", [subset] * count, _SUBSETS
     if isinstance(subset, Iterable) and not isinstance(subset, str):
         card_names, known = _listed("subset", subset, count), _TCP
+    cards = []
     for number, name in enumerate(card_names):
         if not isinstance(name, str) or name not in known:
             where = f"{argument_name}[{number}]" if known is _TCP else argument_name
             raise ValueError(f"{where} {name!r:.80} is unknown; use {', '.join(known)}")
-    return [known[name] for name in card_names]
+        cards.append(known[name])
+    return cards
 
 
 def _scores(
@@ -103,7 +105,8 @@ def _scores(
     except ValueError as error:
         raise ValueError(f"references[{place}]: {error}") from None
     scores = explain(card.task, doc, prediction).scores
-    return {metric: scores[scorer(card.task).metric(metric)] for metric in card.returns}
+    own_names = {metric: scorer(card.task).metric(metric) for metric in card.returns}
+    return {metric: scores[name] for metric, name in own_names.items() if name}
 
 
 # -------------------------------------------------------- from references to rows
@@ -134,8 +137,9 @@ def _options(reference: object) -> dict:
     """Return options A to D, only the right ones with their texts, and which are right."""
     right_options = reference if isinstance(reference, list | tuple) else [reference]
     right_text = " && ".join(map(str, right_options)).strip()
-    matches = [_OPTION.fullmatch(option) for option in _OPTIONS.split(right_text)]
-    if all(matches):
+    options = _OPTIONS.split(right_text)
+    matches = [match for option in options if (match := _OPTION.fullmatch(option))]
+    if len(matches) == len(options):
         text_by_letter = {match[1]: match[2] for match in matches}
     elif _LETTERS.fullmatch(right_text):
         text_by_letter = {

@@ -77,7 +77,7 @@ class FreshDataset(ProceduralDataset):
 
     def score_answer(self, answer: str | None, entry: dict) -> float:
         """Return the flexible score of an answer, or of the response that holds it."""
-        return reward(self.task)([answer], [entry["metadata"]["doc"]])[0]
+        return reward(self.task)([answer or ""], [entry["metadata"]["doc"]])[0]
 
 
 class FreshCurriculum(BaseCurriculum):

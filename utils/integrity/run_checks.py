@@ -141,10 +141,13 @@ class Check:
         self.unlogged += answer.prompt is None
         if answer.prompt is not None and not self.few_shot:
             self.frames[self._find_frames(answer.prompt, doc_json)] += 1
-            logged_args = within(self.line, "arguments", "gen_args_0") or {}
-            self.settings.add(json.dumps(logged_args | {"arg_0": None}, sort_keys=True))
+            logged = within(self.line, "arguments", "gen_args_0")
+            settings = logged | {"arg_0": None} if isinstance(logged, dict) else {}
+            self.settings.add(json.dumps(settings, sort_keys=True))
 
-    def _find_frames(self, prompt: str, doc_json: str) -> tuple[Frame | None, ...]:
+    def _find_frames(
+        self, prompt: str, doc_json: str
+    ) -> tuple[Frame | None, Frame | None]:
         """Return what stands around the task's messages, as they are and stripped."""
         system_instruction = self.results.get("system_instruction") or None
         messages = render_messages(self.task, doc_json, system_instruction)
@@ -160,7 +163,7 @@ class Check:
         stripped_texts = [text.strip() for text in message_texts]
         return frame_of(prompt, message_texts), frame_of(prompt, stripped_texts)
 
-    def _check_prompts(self) -> dict[str, str]:
+    def _check_prompts(self) -> dict[str, str | int]:
         """Return the status of the prompts, its reason, and the frame around them."""
         frame, status, reason = None, VERIFIED, "all as rendered"
         for distinct_frames in map(set, zip(*self.frames)):
@@ -215,8 +218,8 @@ class Check:
 
         Documents are `whole` if they are all rows, and of the seed that the task has.
         """
-        documents_check = zip(("status", "text", "whole"), self._check_documents(tally))
-        documents_check = dict(documents_check)
+        status, reason, is_whole = self._check_documents(tally)
+        documents_check = {"status": status, "text": reason, "whole": is_whole}
         prompts_check = self._check_prompts()
         responses_check = {"status": VERIFIED, "text": "as logged"}
         if not_first_count := self.contradicted:
@@ -261,7 +264,8 @@ class Check:
         if is_generated(self.task):
             return self._compare_generated(doc_count)
         # What a system message says is no part of a fingerprint.
-        if known_fingerprint is None or configuration(self.task).get("description"):
+        has_system_text = bool(configuration(self.task).get("description"))
+        if row_count is None or known_fingerprint is None or has_system_text:
             return UNKNOWN, "there are no rows to compare them with", False
         if doc_count == row_count and tally.fingerprint == known_fingerprint:
             return VERIFIED, f"all {doc_count:,} are the benchmark's", True
@@ -301,10 +305,8 @@ class Check:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
         remade_hashes = Counter(_hash(text_of(doc)) for doc in remade_docs)
         difficulty = _describe_difficulty(parsed_request)
-        rows_name = (
-            f"seed {parsed_request.seed} ({parsed_request.count:,} rows, {difficulty})"
-        )
-        compare_args = n, remade_hashes, rows_name, parsed_request.count
+        rows_name = f"seed {parsed_request.seed} ({parsed_request.row_count:,} rows, {difficulty})"
+        compare_args = n, remade_hashes, rows_name, parsed_request.row_count
         status, reason, has_all = self._compare(*compare_args)
         own_difficulty = _describe_difficulty(own_request)
         if status == VERIFIED and difficulty != own_difficulty:
@@ -313,10 +315,12 @@ class Check:
 
     def _card(self) -> dict[str, str]:
         """Return what a run card says of the claims of results: label -> text."""
-        claims, results, run_date = self.claims, self.results, None
+        claims, results = self.claims, self.results
+        timestamp, run_date = claims.get("date"), None
         none_text = "none" if claims else None
-        with suppress(TypeError, ValueError, OverflowError, OSError):
-            run_date = datetime.fromtimestamp(claims.get("date"), timezone.utc).date()
+        if isinstance(timestamp, int | float):
+            with suppress(ValueError, OverflowError, OSError):
+                run_date = datetime.fromtimestamp(timestamp, timezone.utc).date()
         model_arguments = within(results, "config", "model_args")
         template = results.get("chat_template")
         card_cells = {
@@ -332,11 +336,7 @@ class Check:
             "Generation": within(results, "configs", self.task, "generation_kwargs"),
             "Limit": claims.get("limit") or none_text,
         }
-        for label, cell in card_cells.items():
-            if isinstance(cell, dict):
-                cell = ", ".join(f"{option} {value}" for option, value in cell.items())
-            card_cells[label] = "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
-        return card_cells
+        return {label: _card_text(cell) for label, cell in card_cells.items()}
 
     def _marks(self, tally: Tally, documents_check: dict) -> Iterator[str]:
         """Yield what is not as the task has it by itself, or not as results claim it.
@@ -349,14 +349,19 @@ class Check:
         if system_instruction := self.results.get("system_instruction"):
             yield f"system instruction, {len(system_instruction):,} characters"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
-        claimed_scores = within(self.results, "results", self.task) or {}
+        claimed_scores = within(self.results, "results", self.task)
+        if not isinstance(claimed_scores, dict):
+            claimed_scores = {}
         for result_key, claimed_score in claimed_scores.items():
             metric = task_scorer.metric(result_key.partition(",")[0])
             # Flexible scores are compared where they are of the same version.
             if metric in scores and (is_same_version or "flexible" not in metric):
                 mean_score = sum(scores[metric]) / len(scores[metric])
                 claimed_mean = typed_claim(claimed_score, float)
-                if claimed_mean is None or abs(claimed_mean - mean_score) > ROUNDING:
+                is_claimed = isinstance(claimed_mean, int | float) and (
+                    abs(claimed_mean - mean_score) <= ROUNDING
+                )
+                if not is_claimed:
                     yield f"claims {metric} {claimed_score!s:.8} instead of {mean_score:.4f}"
                     break
         if is_same_version and (changed_count := tally.all.counts["changed"]):
@@ -364,10 +369,17 @@ class Check:
             yield f"{share_text} logged scores are not those made again"
 
 
+def _card_text(cell: object) -> str:
+    """Return what a run card says in a cell."""
+    if isinstance(cell, dict):
+        cell = ", ".join(f"{option} {value}" for option, value in cell.items())
+    return "unknown" if cell is None else f"{cell!s:.{LONGEST}}"
+
+
 def _describe_difficulty(request: Request) -> str:
     """Return in words which levels and knobs the rows of a fresh task have."""
     levels_text = f"levels {request.levels[0]}-{request.levels[-1]}"
-    knobs = request.knobs.get(request.generator)
+    knobs = (request.knobs or {}).get(request.generator)
     return (
         f"{levels_text}, knobs {json.dumps(knobs, sort_keys=True)}"
         if knobs

@@ -195,7 +195,7 @@ def collect(models: list[Model], options: Namespace) -> dict[str, list[str]]:
             response, prompt = texts_by_document[document]
             entry["prompt"] = entry["prompt"] or prompt
             entry["answers"].append(_answer_entry(model_number, document, response))
-            document.rows = None  # which would hold the texts of all models
+            document.rows = ()  # which would hold the texts of all models
     json_by_key, total_json_bytes = {}, 0
     for key in ranked_keys:
         document_json = escaped(entry_by_key[key])

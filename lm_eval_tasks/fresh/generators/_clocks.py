@@ -197,7 +197,8 @@ class Calendar(NamedTuple):
             raster_text = "the hour or 15, 30 or 45 minutes after it"
         edge_word = rng.choice(("earliest", "latest"))
         query_text = f"At how many times can they begin? {a.TEXTS['NUMBERS']}"
-        answer_value, answer_form = len(meeting_starts), "<number>"
+        answer_value: int | str = len(meeting_starts)
+        answer_form = "<number>"
         if rng.random() < 0.4:
             query_text = a.TEXTS["meeting edge"].format(edge=edge_word)
             answer_value, answer_form = "unanswerable", '"HH:MM"'

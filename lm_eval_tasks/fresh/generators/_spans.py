@@ -71,7 +71,8 @@ def _moves(amounts: list[tuple[int, str]]) -> str:
 
 def moved_weekday(rng: random.Random, level: int) -> a.Problem:
     """The weekday of an appointment that was moved by days and weeks, several times."""
-    start_weekday, days_moved, moves = rng.randrange(7), 0, []
+    moves: list[tuple[int, str]] = []
+    start_weekday, days_moved = rng.randrange(7), 0
     for _ in range(level):
         unit, days_per_unit, _, most_amount = MOVES[bool(moves) and rng.random() < 0.2]
         moves.append((rng.choice((1, -1)) * rng.randrange(2, most_amount), unit))

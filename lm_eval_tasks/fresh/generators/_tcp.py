@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from datetime import date
 from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from . import _arithmetic as words
@@ -265,11 +266,8 @@ class Search:
         priority_lists += [
             [-priority for priority in priorities] for priorities in priority_lists
         ]
-        sort_keys = [
-            lambda x, priorities=priorities: priorities[x[1]]
-            for priorities in priority_lists
-        ]
-        sort_keys += [lambda x: x[0], lambda x: x[3]]  # the first end, the first start
+        sort_keys = [*map(_by_task, priority_lists)]
+        sort_keys += [itemgetter(0), itemgetter(3)]  # the first end, the first start
         best_end = self._bounds.never
         for sort_key in sort_keys:
             if best_end > least:
@@ -279,7 +277,8 @@ class Search:
     def _in_order(self, order: Callable[[tuple], int]) -> int:
         """Return the project's end where the first choice by an order is placed next."""
         task_ends: dict[int, int] = {}
-        states, placed = [State()] * len(self._project.people), ()
+        states = [State()] * len(self._project.people)
+        placed: tuple[int, ...] = ()
         while len(task_ends) < len(self._project.durations):
             if placed not in self._after:
                 self._after[placed] = [*self._choices(task_ends, states, (-1, -1))]
@@ -312,9 +311,9 @@ class Search:
                     self._done[memo_key] = work(
                         person, self._reading, state, both_ready_unit, duration
                     )
-                if self._done[memo_key] is None:
+                if (started := self._done[memo_key]) is None:
                     continue
-                start, new_state = self._done[memo_key]
+                start, new_state = started
                 if (start, task_number) > last:
                     yield new_state.time, task_number, person_number, start, new_state
 
@@ -370,6 +369,11 @@ def certain_end(
     except OutOfSteps:
         return None
     return end
+
+
+def _by_task(priorities: list[int]) -> Callable[[tuple], int]:
+    """Return the key that sorts choices by a number of their tasks."""
+    return lambda choice: priorities[choice[1]]
 
 
 def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
@@ -528,7 +532,12 @@ def tell_rests(rng: random.Random, unit: str, person: Person) -> Iterator[str]:
 ASIDE_NUMBERS = {"few": (4, 10), "many": (11, 60), "pages": (20, 500), "length": (2, 8)}
 ASIDE_NUMBERS |= {"row": (2, 6), "pause": (2, 6), "hour": (5, 10), "later": (13, 19)}
 # What looks like a constraint, as the constraint itself has it.
-LOOKALIKES = ("{task}: {length}", "{weekday}", "{hour:02}:00", "{later}:00")
+LOOKALIKES: tuple[str, ...] = (
+    "{task}: {length}",
+    "{weekday}",
+    "{hour:02}:00",
+    "{later}:00",
+)
 LOOKALIKES += ("{row} {unit}s", "{pause} {unit}s")
 Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the pattern
 
@@ -561,7 +570,7 @@ def _fill_aside(
     rests and weekdays is in the speaker's `constraints`.
     """
     task_name, true_duration = rng.choice([*zip(tasks.names, tasks.durations)])
-    slot_values = {
+    slot_values: dict[str, int | str] = {
         slot_name: rng.randrange(*number_range)
         for slot_name, number_range in ASIDE_NUMBERS.items()
     }

@@ -263,7 +263,8 @@ def _link_events(
     The first is told by its time, and has no use for its number. Every other distractor
     is a step from any event so far.
     """
-    linked_numbers, decoys_linked_numbers = [0, *range(steps)], []
+    linked_numbers = [0, *range(steps)]
+    decoys_linked_numbers: list[int] = []
     for distractor_number in range(distractors if steps else 0):
         linked_number = rng.randrange(len(linked_numbers))
         (decoys_linked_numbers if distractor_number % 2 else linked_numbers).append(

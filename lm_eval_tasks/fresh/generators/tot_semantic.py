@@ -110,7 +110,7 @@ def complete(rng: random.Random, edges: int) -> Pairs:
     return list(combinations(range(node_count), 2))
 
 
-GRAPHS = {
+GRAPHS: dict[str, Callable[[random.Random, int], Pairs]] = {
     "er": partial(drawn, nodes=3, within=1),
     "ba": barabasi_albert,
     "sfn": scale_free,
@@ -251,7 +251,7 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     match kind:
         case "event_at_time_t" | "event_at_the_time_of_another_event":
             holder = _in_year(terms, details["year"])
-            return holder and f"E{holder}"
+            return None if holder is None else f"E{holder}"
         case "timeline":
             return ",".join(term_holders) if len(terms) > 1 else None
         case "first_last":
@@ -318,6 +318,16 @@ def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     yield {term.holder for term in calendar[described_fact.role, described_fact.target]}
 
 
+def _index(facts: list[Fact]) -> tuple[Calendar, dict[int, list[Fact]]]:
+    """Return facts by role and entity, and by who held the role."""
+    calendar: Calendar = defaultdict(list)
+    facts_by_holder: dict[int, list[Fact]] = defaultdict(list)
+    for fact in facts:
+        calendar[fact.role, fact.target].append(fact)
+        facts_by_holder[fact.holder].append(fact)
+    return calendar, facts_by_holder
+
+
 def _problem(
     rng: random.Random, facts: list[Fact], kind: str, hops: int
 ) -> tuple[str, str] | None:
@@ -326,10 +336,7 @@ def _problem(
     Each description counts: without its object, or without its year, it fits entities that
     lead to several answers.
     """
-    calendar, facts_by_holder = defaultdict(list), defaultdict(list)
-    for fact in facts:
-        calendar[fact.role, fact.target].append(fact)
-        facts_by_holder[fact.holder].append(fact)
+    calendar, facts_by_holder = _index(facts)
     for _ in range(TRIES):
         asked_fact = rng.choice(facts)
         if not (details := _details(rng, kind, facts, asked_fact)):
@@ -341,7 +348,8 @@ def _problem(
                 entities = {_in_year(terms, year) for terms in term_lists}
             asked_posts = [(asked_fact.role, entity) for entity in entities]
             term_lists = [calendar.get(post, []) for post in asked_posts]
-            return {answer_of(kind, details, terms) for terms in term_lists} - {None}
+            found = (answer_of(kind, details, terms) for terms in term_lists)
+            return {answer for answer in found if answer is not None}
 
         def counts(step: Step, later: list[Step]) -> bool:
             if step[0].target == details.get("other_target"):
