@@ -9,6 +9,7 @@ from random import Random
 
 import pytest
 
+from tests import fuzz
 from tests.conftest import EXAMPLES, TASKS
 from tests.corpus import FAMILIES
 from utils.core.cli import quiet_harness
@@ -78,9 +79,9 @@ def score_all(one: Scorer, doc: dict) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("number", [150, pytest.param(100_000, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("number", fuzz.sizes(150, 100_000))
 def test_a_damaged_row_stops_in_one_line_or_can_be_scored(family, number):
-    random, known, accepted = Random(family), schemas(family), 0
+    random, known, accepted = fuzz.random_of(family), schemas(family), 0
     for _ in range(number):
         one, sound = random.choice(known)
         first, second = random.choices(sound, k=2)

@@ -12,6 +12,7 @@ import pytest
 
 from lm_eval_tasks.fresh.generators import _clocks as clocks
 from lm_eval_tasks.fresh.utils import find_generator, generate_row, rows
+from tests import fuzz
 from tests.solvers.labels import AGREE, check, read
 from tests.solvers.tcp import read_project, solve_row
 from tests.solvers.third.timexnli import solve as solve_pair
@@ -38,10 +39,11 @@ SOLVED = [  # generator, levels, rows
 ]
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(100, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("times", fuzz.sizes(1, 100))
 @pytest.mark.parametrize(("name", "levels", "count"), SOLVED)
 def test_the_second_solver_finds_each_label_and_no_other(name, levels, count, times):
-    upstream, task = [*rows(name, SEED + times, times * count, levels)], f"fresh_{name}"
+    seed, task = SEED + times + fuzz.DAY, f"fresh_{name}"
+    upstream = [*rows(name, seed, times * count, levels)]
     checked = check(task, upstream, documents_of(task, upstream))
     assert not [row for row, x in zip(upstream, checked) if x.kind != AGREE]
 
@@ -222,6 +224,7 @@ def test_each_description_is_one_more_fact_that_matters(level):
 
 
 @pytest.mark.fuzz
+@pytest.mark.skipif(fuzz.DAY, reason="a part of its rows has no means to compare")
 def test_a_level_of_semantic_has_a_fact_that_matters_more():
     means = [
         mean(map(facts_that_matter, rows("tot_semantic", 31, 400, range(x, x + 1))))

@@ -6,8 +6,9 @@ from datetime import date, timedelta
 from math import isfinite
 
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, seed, settings, strategies as st
 
+from tests import fuzz
 from tests.conftest import ROOT, run_python
 from tests.corpus import headlines, score
 from tests.digest import digest
@@ -124,9 +125,10 @@ def check_scores(response: str) -> None:
         assert scores == score(task, document, response)
 
 
-@pytest.mark.parametrize("n", [300, pytest.param(240_000, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("n", fuzz.sizes(300, 240_000))
 def test_any_response_gives_floats_from_zero_to_one(n):
-    settings(max_examples=n)(given(RESPONSES)(check_scores))()
+    seeded = seed(fuzz.DAY)(given(RESPONSES)(check_scores))
+    settings(max_examples=n, database=None)(seeded)()
 
 
 @pytest.mark.parametrize(("kind", "reference"), OTHER_REFERENCES)

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from tests import fuzz
 from tests.corpus import FAMILIES, cases, headlines
 from tests.documents import LONG, MARKER, SHORT
 from tests.solvers import card_rules
@@ -231,10 +232,10 @@ def semantic(random: Random) -> Generated:
     return "tot_semantic", document, objects(random, right)
 
 
-@pytest.mark.parametrize("n", [1_000, pytest.param(50_000, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("n", fuzz.sizes(1_000, 200_000))
 @pytest.mark.parametrize("kind", [qa, date, options, nli, tcp, arithmetic, semantic])
 def test_published_scores_are_those_of_the_card_on_generated_answers(kind, n):
-    random, right, answered = Random(kind.__name__), 0, 0
+    random, right, answered = fuzz.random_of(kind.__name__), 0, 0
     for _ in range(n):
         task, document, response = kind(random)
         expected = getattr(card_rules, kind.__name__)(response, document)

@@ -14,6 +14,7 @@ import pytest
 from lm_eval_tasks.fresh.utils import rows as fresh_rows
 from lm_eval_tasks.twin import transformations as module
 from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
+from tests import fuzz
 from tests.conftest import EXAMPLES
 from tests.solvers.labels import AGREE, SOLVERS, UNREAD, check
 from tests.test_offline import content, manifest_of
@@ -91,11 +92,11 @@ def test_twins_of_real_rows_are_pairs_with_one_right_year(task, fewest, shared):
     assert {draw.mirror for draw in alone} == {None}
 
 
-@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.fuzz)])
+@pytest.mark.parametrize("times", fuzz.sizes(1, 100))
 @pytest.mark.parametrize("task", GENERATED)
 def test_solvers_agree_with_twins_of_generated_rows(task, times):
     base = scorer(task).base
-    rows = [*fresh_rows(base, 29, times * GENERATED[task], range(1, 3))]
+    rows = [*fresh_rows(base, 29 + fuzz.DAY, times * GENERATED[task], range(1, 3))]
     for row in rows:
         del row["level"]
     draws, _ = draw_twins(task, rows, 29)

@@ -377,8 +377,9 @@ class Field:
         """Find the grammar that reads a label, and what it stands for in a question."""
         self.question = question.lower()
         self.keys = [key.lower()]
-        if f'"{PROMPTED_KEYS.get(key)}"' in question:
-            self.keys.append(PROMPTED_KEYS[key])
+        prompted_key = PROMPTED_KEYS.get(key)
+        if prompted_key and f'"{prompted_key}"' in question:
+            self.keys.append(prompted_key)
         known_units = {*UNITS.values()}
         asked_words = [key]
         if _unit(key) not in known_units:
