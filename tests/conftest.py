@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.browser import CHROMIUM, DRIVER, MOST_SECONDS
 from utils.__main__ import main
@@ -23,7 +23,9 @@ ROOT = Path(__file__).parent.parent
 PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"
 
 # How long an example takes says how busy the machine is; test_hostile.py bounds time.
-settings.register_profile("no deadline", deadline=None)
+settings.register_profile(
+    "no deadline", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("no deadline")
 
 # The fresh tasks make their rows, and twins come in a pack: these have tests of their own.

@@ -24,6 +24,7 @@ class Case(NamedTuple):
     expected: dict[str, float]  # `published`, `flexible` or a metric -> score
     why: str
     rule: str  # the sentence of the rule that decides it, in a word or two
+    reason: str  # of a response that the card credits and the rule does not, else ""
 
 
 @cache
@@ -41,9 +42,12 @@ def cases(family: str) -> list[Case]:
     for path in sorted(paths):
         for number, case in enumerate(read_jsonl(path), 1):
             task, doc = documents(family)[case.pop("id")]
-            response, why, rule = (case.pop(x, "") for x in ("response", "why", "rule"))
+            names = ("response", "why", "rule", "reason")
+            response, why, rule, reason = (case.pop(name, "") for name in names)
             place = f"{family}/{path.stem}:{number}"
-            family_cases.append(Case(place, task, doc, response, case, why, rule))
+            family_cases.append(
+                Case(place, task, doc, response, case, why, rule, reason)
+            )
     return family_cases
 
 

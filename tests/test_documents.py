@@ -7,7 +7,7 @@ import datasets
 import pytest
 
 from lm_eval_tasks.tot.utils import split_instruction
-from tests.conftest import EXAMPLES
+from tests.conftest import EXAMPLES, TASKS
 from tests.digest import empty_caches
 from utils.core.documents import Rows
 from utils.core.families import scorer
@@ -113,3 +113,13 @@ def test_rows_are_the_same_when_the_hub_s_loader_reads_dates_as_moments(task, tm
     if task == "tcp_long":
         assert loaded.features["answer"] == datasets.Value("timestamp[s]")
     assert [*scorer(task).process_docs(loaded)] == documents(task, *read_jsonl(path))
+
+
+UNUSED = ("level", "qid", "idx", "type", "question_type")  # by prompts and scores
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_digest_does_not_depend_on_what_prompts_and_scores_do_not(task):
+    digest, [doc, *_] = scorer(task).utils.digest, documents(task, upstream_row(task))
+    for column in UNUSED:
+        assert digest(doc | {column: "other"}) == digest(doc), column

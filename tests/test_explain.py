@@ -40,6 +40,7 @@ def test_scores_reason_and_spans_are_those_of_the_explanation(explained):
         if names := scorer(case.task).headline:
             headlines = [scores[name] for name in names.values()]
             assert REASONS[verdict.reason](*headlines), case.place
+        assert case.reason in ("", verdict.reason), case.place
         if verdict.reason in ("no_answer", "cut_off", "unreadable"):
             assert verdict.value is None, case.place
         assert verdict.reason != "no_answer" or verdict.flexible is None, case.place

@@ -204,6 +204,26 @@ def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
     assert "there are no rows to compare them with" in rows[0]["remarks"]
 
 
+def test_a_model_with_a_mark_stands_behind_those_without(make, tmp_path):
+    submission(tmp_path / "better", "careful", {"tasks": ["tcp_long"]})
+    submission(tmp_path / "worse", "hasty", {})
+    runs = {name: tmp_path / name for name in ("better", "worse")}
+    rows = by_model(make("json", runs))
+    assert {row["status"] for row in rows.values()} == {"verified"}
+    assert [*rows][::-1] == ["worse", "better"]  # better, in one task of two
+
+
+def test_documents_of_several_files_are_not_compared_with_all_of_one(make, tmp_path):
+    edits = {"whole": {}, "again": {"keep": 3, "set": {"sample": 1}}}
+    for name, edit in edits.items():
+        submission(tmp_path / name, "careful", {"tasks": ["tcp_long"]} | edit)
+    runs = {"once": tmp_path / "whole", "twice": tmp_path / "whole"}
+    rows = by_model(make("json", runs, f"twice={tmp_path / 'again'}"))
+    assert [rows[name]["status"] for name in runs] == ["verified"] * 2
+    marked = ["documents in several files" in rows[name]["remarks"] for name in runs]
+    assert marked == [False, True]
+
+
 @pytest.mark.parametrize(("share", "found"), [(5, {"1-2"}), (1, {"1-1", "2-2"})])
 def test_orders_of_one_question_are_one_observation(make, share, found):
     docs = [{"question": f"Q{n // share}?", "prompt": f"{n}"} for n in range(100)]

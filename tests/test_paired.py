@@ -107,6 +107,12 @@ def test_the_detectable_difference_is_that_of_the_pair_and_within_the_scale():
     step = detectable_difference(sizes, right, nearly, 1)
     assert step == detectable_difference(sizes, nearly, right, 1)
     assert 0.05 < detectable_difference(sizes, right, right, 1) < step < 0.2
+    # Inside the scale, 200 documents that are alike by fives are fewer than 200, and more
+    # than 40: a difference of 40 documents would have to be twice as large.
+    single = np.ones(200), np.repeat([0.0, 1.0], 100), np.repeat([0.0, 1.0], 100)
+    alike = np.full(40, 5), np.repeat([0.0, 5.0], 20), np.repeat([0.0, 5.0], 20)
+    least, inside = (detectable_difference(*runs, 1) for runs in (single, alike))
+    assert 2 * least < inside < 3 * least
     few = np.full(20, 5), np.full(20, 2.0), np.full(20, 2.0)
     assert detectable_difference(*few, 1) is None
 

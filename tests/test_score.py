@@ -11,7 +11,7 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import GOOD, split, write
 from tests.conftest import EXAMPLES
-from tests.logs import RecordedModel, SameModel, run
+from tests.logs import RecordedModel, SameModel, run, sample
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.families import configuration, scorer
@@ -168,6 +168,25 @@ def test_prompts_that_lost_their_instruction_are_invalid(
     assert printed.startswith("**Fault** in the run " if lost else "Percent ")
     expected = "no_instruction" if lost else None
     assert {row["invalid"] for row in verdicts(tmp_path / "out")} == {expected}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "invalid"),
+    [
+        ('Où? Réponse en "JSON".', None),
+        (json.dumps([{"role": "user", "content": 'Où? Réponse en "JSON".'}]), None),
+        ('[{"role": "user", "content": "Où? Réponse en \\"JSON\\"."}]', None),
+        ('Où? Reponse en "JSON".', "no_instruction"),
+    ],
+)
+def test_an_instruction_is_found_however_json_spells_it(
+    tmp_path, call, prompt, invalid
+):
+    doc = documents("tot_semantic_separate", EXAMPLES)[0]
+    line = sample(0, doc | {"instruction": 'Réponse en "JSON".'}, prompt, "E1")
+    path = tmp_path / "samples_tot_semantic_separate_2026-01-01T00-00-00.jsonl"
+    call(write(path, line), "--output", tmp_path / "out")
+    assert [row["invalid"] for row in verdicts(tmp_path / "out")] == [invalid]
 
 
 def test_each_filter_is_scored_and_one_that_leaves_no_string_is_named(

@@ -99,6 +99,8 @@ def _joined(earlier: dict | None, task_check: dict) -> dict:
         checks = (earlier[aspect], task_check[aspect])
         joined[aspect] = max(checks, key=lambda check: SEVERITY.index(check["status"]))
     joined["documents"] = joined["documents"] | {"whole": False}
+    if joined["documents"]["status"] == VERIFIED:
+        joined["documents"]["text"] = "documents in several files"
     has_same_frame = earlier["prompts"]["frame"] == task_check["prompts"]["frame"]
     if joined["prompts"]["status"] == VERIFIED and not has_same_frame:
         fault = "what stands around the prompts differs between files"
