@@ -25,7 +25,7 @@ class Pattern:
     """A regular expression of the rule, with what it means and examples of it.
 
     meaning: what the pattern finds, in words.
-    reads: text -> what is found in it first, the named part if there is one; of a pattern
+    reads: text -> what is found in it first, its named part if it has just one; of a pattern
         with a replacement, the text that is left.
     refuses: texts in which it finds nothing.
     replacement: what takes the place of all that is found, or None.
@@ -123,7 +123,7 @@ def _braces_within(depth: int) -> str:
 
 # The names of the groups are the kinds of statements. Cues are found in small letters.
 THE_ANSWER_IS = Pattern(
-    'The text behind "the answer is", with or without a colon',
+    'The text behind "the (final) answer is" and its like, in small letters',
     rf"""
     the [ ]+ (?: (?: final | correct ) [ ]+ )?
     (?: answer | option | label ) (?: s | \(s\) )? [ ]+
@@ -203,7 +203,7 @@ BEFORE_ANSWER_COLON = Pattern(
     refuses=["my ", "the final ", "i see, "],
 )
 REJECTED = Pattern(
-    "The start of a sentence with an if, or of a clause with a denial, that a cue ends",
+    "The start of a sentence with an if, or of a clause with a denial, up to the cue in it",
     r"""
     \b (?: (?: if | whether ) \b [^.!?;:\n]*
          | (?: not | cannot | \w+n't | would | might | doubt | thought ) \b [^.!?,;:\n]*
@@ -225,7 +225,7 @@ DOUBTED = Pattern(
     flags=re.IGNORECASE,
 )
 TAKEN_BACK = Pattern(
-    "Words behind a statement that take it back, in small letters",
+    "Words that take a statement back, most of them at a start, in small letters",
     r"""
     [.!?\u2026>})\]\n] [^\w\n]{0,20}            # at the start of a sentence or line
     (?: wait | actually | sorry | correction | that (?: 's | [ ]is ) [ ] wrong
@@ -488,7 +488,7 @@ REASON_WORDS = (
 )
 BECAUSE = rf"\b (?i: {REASON_WORDS} | as (?! [ ]well\b ) ) \b"
 COMMENT = Pattern(
-    "The start of a comment on a value",
+    "The start of a comment: a bracket, a colon, a dash, a full stop, or a word of reason",
     rf"""
     [(\[]
     | : \s

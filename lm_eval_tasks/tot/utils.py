@@ -135,7 +135,7 @@ MADE_UP_PROMPT = answer.Pattern(
     refuses=["Question: Who?", "E5\nThe question: who?"],
 )
 PAIR = answer.Pattern(
-    "The key `answer`, for which other keys may stand, and its value, where no JSON is",
+    "A key and its value, outside of JSON; `answer` stands for the keys that are asked for",
     r"""
     (?: ^ | [{,] ) \s{0,40}                      # at a line start, behind a brace or comma
     ["']? (?P<key> answer ) ["']? \s{0,20} : \s{0,20}
@@ -291,7 +291,7 @@ ASKED_ORDER = answer.Pattern(
 )
 _DIGITS = "(?: [0-9]{1,3} (?: ,[0-9]{3} ){1,4} | [0-9]{1,15} )"
 NUMBER_AND_UNIT = answer.Pattern(
-    "A text that is a number, with the word behind it",
+    "A text that is a number, with or without a word behind it",
     rf"""
     \A (?= [+-]* \.? [0-9] )
     \+? (?P<number> -? {_DIGITS}? (?: \.[0-9]{{1,15}} )? )
@@ -302,7 +302,7 @@ NUMBER_AND_UNIT = answer.Pattern(
 )
 _ERA = r"(?: [ac]\.?[de] | b\.?c (?:\.?e)? ) \.?"
 YEAR_AND_ERA = answer.Pattern(
-    "A text that is a year, with an era before or behind it",
+    "A text that is a year, with or without an era on one side",
     rf"\A ( {_ERA} [ ]? )? {_DIGITS} (?(1) | (?: [ ]? {_ERA} )? ) \Z",
     reads={
         "792 ad": "792 ad",
