@@ -10,12 +10,14 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import pytest
 
 from tests.answers import write
 from tests.conftest import ROOT
+from utils.core.progress import progress, tracked
 
 
 ANSWER = {"task": "tot_arithmetic", "response": '{"answer": "2"} ' + "so " * 500}
@@ -70,3 +72,19 @@ def test_a_terminal_shows_progress_a_pipe_none_and_ctrl_c_says_what_is_kept(comm
     assert process.wait() == 130
     os.close(terminal)
     assert piped.communicate()[1] == f"ended by SIGTERM; {kept}\n"
+
+
+def test_a_process_that_is_killed_while_it_draws_stops_no_other():
+    with progress("before", 1):  # locks are made with the first bar
+        pass
+    process_id = os.fork()
+    if not process_id:
+        with progress("killed", 1) as bar:
+            bar.get_lock().acquire()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(process_id, 0)
+    drawing = threading.Thread(target=lambda: [*tracked(range(3), "after", 3)])
+    drawing.daemon = True  # where it waits for ever, the test fails at once
+    drawing.start()
+    drawing.join(10)
+    assert not drawing.is_alive()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,10 @@ class Meter(ctypes.Structure):
 
 class _Bar(tqdm):
     monitor_interval = 0  # a thread of tqdm's: none may run where processes are forked
+
+
+# Forked processes share the lock that tqdm has: one that is killed would keep it for ever.
+_Bar.set_lock(threading.RLock())
 
 
 @contextmanager
