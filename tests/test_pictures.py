@@ -1,7 +1,8 @@
 """Pictures of a page: scores by level, where points go, pairs of models, references."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,6 +15,7 @@ from utils.core.families import all_tasks, scorer
 from utils.leaderboard import pictures
 
 
+SVG = "{http://www.w3.org/2000/svg}"
 LEVELS = ("1", "2", "10")
 HOSTILE = "b </script><b>bold</b> \u202e"
 # Right answers of 12 to each level, by model.
@@ -220,6 +222,36 @@ def test_a_pair_is_picked_and_the_switch_shows_the_other_score(driver, find, pag
     assert driver.execute_script(shown, ".panel .by-published") != "none"
     assert driver.execute_script(shown, ".panel .by-flexible") == "none"
     find("figure.panel .save")[0].click()  # a file is made, and nothing fails
+    assert driver.get_log("browser") == []
+
+
+SAVED = """
+const done = arguments[arguments.length - 1];
+URL.createObjectURL = (file) => { file.text().then(done); return "#"; };
+document.querySelector(arguments[0]).click();
+"""
+
+
+def test_where_points_go_is_saved_as_one_picture(driver, find, page):
+    look(driver, page)
+    [bars] = find(".bars")[:1]
+    picture = ElementTree.fromstring(driver.execute_async_script(SAVED, ".bars .save"))
+    [_, _, width, _] = map(float, picture.get("viewBox").split())
+    texts = [text.text for text in picture.iter(f"{SVG}text")]
+    names = [x.text for x in bars.find_elements("css selector", ".row.bar .model")]
+    cut_names = [x if len(x) <= 28 else f"{x[:27]}…" for x in map(str.strip, names)]
+    assert {*cut_names} <= {*texts}
+    assert "right" in texts  # the legend
+    parts = [x for x in picture.iter(f"{SVG}svg") if x is not picture]
+    assert len(parts) == len(bars.find_elements("css selector", ".part"))
+    # Those of each model are as long together, in colours of their own.
+    lengths = defaultdict(float)
+    for part in parts:
+        lengths[part.get("y")] += float(part.get("width"))
+        assert float(part.get("x")) + float(part.get("width")) < width
+    assert [*lengths.values()] == pytest.approx([600] * len(names), abs=0.1)
+    assert len({part.find(f".//{SVG}rect").get("fill") for part in parts}) > 2
+    assert find(".bars > svg") == []  # what was made for its styles is gone
     assert driver.get_log("browser") == []
 
 

@@ -414,7 +414,8 @@ function showPair() {
     wonBy.length ? pairChart(parts, wonBy, models, RULES.indexOf(rule), benchmark)
       : make("p", { className: "note", textContent: "They have the same score of every document." }),
   );
-  addSave(figure);
+  const chart = figure.querySelector("svg");
+  if (chart) addSave(figure, () => chart);
 }
 
 function setUpPair() {
@@ -457,12 +458,44 @@ function asFile(svg) {
   return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
 }
 
-function addSave(figure) {
-  const svg = figure.querySelector("svg");
-  if (!svg) return;
+const BARS = { row: 28, name: 200, width: 600 };
+
+/** The bars of a benchmark as one picture: a row for each model shown, and the legend below. */
+function barsPicture(bars) {
+  const rows = [...bars.querySelectorAll(".row.bar")].filter((bar) => bar.offsetParent);
+  const parts = rows.flatMap((bar, number) => {
+    let x = BARS.name;
+    const name = shorten(bar.querySelector(".model").textContent.trim(), 28);
+    const pieces = [...bar.querySelectorAll(".part")].map((part) => {
+      const width = (BARS.width * parseFloat(part.getAttribute("width"))) / 100;
+      const piece = part.cloneNode(true);
+      for (const [key, value] of Object.entries({ x, y: number * BARS.row, width })) piece.setAttribute(key, value);
+      x += width;
+      return piece;
+    });
+    return [draw("text", { x: 4, y: number * BARS.row + 16 }, name), ...pieces];
+  });
+  let [x, y] = [BARS.name, rows.length * BARS.row + 8];
+  const legend = [...bars.previousElementSibling.children].flatMap((entry) => {
+    const width = 24 + 7 * entry.textContent.length;
+    if (x + width > BARS.name + BARS.width) [x, y] = [BARS.name, y + 18];
+    const mark = draw("g", { class: `part ${entry.querySelector("i").className}` }, draw("rect", { x, y, width: 12, height: 12 }));
+    const word = draw("text", { x: x + 16, y: y + 10 }, entry.textContent);
+    x += width;
+    return [mark, word];
+  });
+  return draw("svg", { viewBox: `0 0 ${BARS.name + BARS.width + 4} ${y + 18}` }, ...parts, ...legend);
+}
+
+/** Add a button that saves a picture of a figure; one that is not on the page is put there for its styles. */
+function addSave(figure, picture) {
   const button = make("button", { type: "button", className: "save", textContent: "Save as SVG" });
   button.addEventListener("click", () => {
+    const svg = picture();
+    const isOnPage = svg.isConnected;
+    if (!isOnPage) figure.append(svg);
     const link = make("a", { href: URL.createObjectURL(asFile(svg)), download: "figure.svg" });
+    if (!isOnPage) svg.remove();
     link.click();
     URL.revokeObjectURL(link.href);
   });
@@ -495,5 +528,6 @@ setUpHighlight();
 setUpSorting();
 setUpBars();
 setUpPair();
-all("figure.panel").forEach(addSave);
+all("figure.panel").forEach((panel) => addSave(panel, () => panel.querySelector("svg")));
+all(".bars").forEach((bars) => addSave(bars, () => barsPicture(bars)));
 setUpDocuments();
