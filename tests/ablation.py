@@ -8,19 +8,14 @@ wrong ones that get more credit without it, hostile ones too: right values of th
 documents in forms that commit to none, and repeated prompts of ToT arithmetic.
 """
 
-import importlib.util
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
-from tests.conftest import PACK
 from tests.corpus import FAMILIES, read_jsonl, spellings
-from tests.mutants import MUTANTS
+from tests.mutants import MUTANTS, families_with
 from utils.core.families import scorer
 
 
@@ -91,34 +86,6 @@ def gold(task: str, document: dict) -> tuple[str, str]:
     return answer, answer.removeprefix(MARKER).removeprefix("\\boxed{").rstrip("}")
 
 
-def modules_without(sentence: str) -> dict[str, ModuleType]:
-    """Return the modules of the families that a sentence changes, without it; of "" all."""
-    with tempfile.TemporaryDirectory() as folder:
-        pack = Path(folder, PACK.name)
-        shutil.copytree(PACK, pack, ignore=shutil.ignore_patterns("__pycache__"))
-        changed_paths = set()
-        for mutant in MUTANTS:
-            if mutant.sentence == sentence != "":
-                for path in mutant.files(pack.parent):
-                    text = path.read_text(encoding="utf-8")
-                    path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
-                    changed_paths.add(path)
-        paths = {family: pack / family / "utils.py" for family in FAMILIES}
-        return {
-            family: _load(f"{family}_without", path)
-            for family, path in paths.items()
-            if not sentence or {path, pack / "answer.py"} & changed_paths
-        }
-
-
-def _load(name: str, path: Path) -> ModuleType:
-    """Return a module of a file; a module of this name is replaced."""
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def flexible_scores(modules: dict, sample: list[Answer]) -> list[float | None]:
     """Return the flexible score of each answer; None for those of another family."""
     scores = []
@@ -134,11 +101,11 @@ def main(words: list[str]) -> None:
     """Print a line of Markdown for each sentence and family."""
     sample = answers(Path(os.environ["TEMPORAL_EVAL_SHARED"]))
     sample = [answer for answer in sample if scorer(answer[0]).headline]
-    before = flexible_scores(modules_without(""), sample)
+    before = flexible_scores(families_with([]), sample)
     for sentence in dict.fromkeys(x.sentence for x in MUTANTS if x.sentence):
         if words and not any(word in sentence for word in words):
             continue
-        modules = modules_without(sentence)
+        modules = families_with([x for x in MUTANTS if x.sentence == sentence])
         after = flexible_scores(modules, sample)
         for family in modules:
             real = saved = wrong = 0

@@ -77,6 +77,14 @@ def headlines(task: str, doc: dict, response: str) -> dict[str, float]:
     return scores | {rule: scores.get(metric) for rule, metric in headline.items()}
 
 
+def scores_of(case: Case, scores: dict[str, float]) -> dict[str, float | None]:
+    """Return what scores have in the place of those that a case expects, rounded as these."""
+    headline = scorer(case.task).headline
+    named = scores | {rule: scores.get(metric) for rule, metric in headline.items()}
+    found = {name: named.get(name) for name in case.expected}
+    return {name: x if x is None else round(x, 4) for name, x in found.items()}
+
+
 def echoes(prompt: str) -> list[str]:
     """Return what a model says that only repeats its prompt: all, twice, its last lines."""
     lines = prompt.strip().split("\n")

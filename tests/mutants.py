@@ -6,12 +6,16 @@
 match several), the `old` text, which stands once in each, and the `new` one, the `tests` that
 have to notice, as pytest takes them, and, where none needs to, `survives`, which says why.
 Those of the flexible rule name the `sentence` that they take out: `tests.ablation` counts what
-it does. Each is made in a copy of the checkout; WORDs choose those whose file or rule has one.
+it does. WORDs choose those whose file or rule has one. A mutant that `tests/test_cases.py`
+guards is loaded beside the family and tried on its cases; others, and those that no case
+tells, are made in a copy of the checkout.
 
 Printed are the mutants that survive. Exit status 1: one survives without a reason, an old
-text is not found, or tests fail without a mutant. It is run by hand and takes some minutes.
+text is not found, or tests fail without a mutant. It is run by hand and takes some minutes,
+those that cases guard (`python -m tests.mutants lm_eval_tasks`) half a minute.
 """
 
+import importlib.util
 import os
 import shlex
 import shutil
@@ -22,9 +26,12 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
-from tests.conftest import ROOT
+from tests.conftest import PACK, ROOT
+from tests.corpus import FAMILIES, cases, scores_of
+from utils.core.families import scorer
 from utils.core.files import read_jsonl
 
 
@@ -48,12 +55,63 @@ MUTANTS = [Mutant(**row) for row in read_jsonl(Path(__file__).with_suffix(".json
 
 
 def faults(mutants: list[Mutant]) -> Iterator[str]:
-    """Yield of which mutants the old text does not stand in each of its files once."""
+    """Yield which mutants have an old text that is not there once, or are no code."""
     for mutant in mutants:
         texts = [path.read_text(encoding="utf-8") for path in mutant.files(ROOT)]
+        fault = None
         if {text.count(mutant.old) for text in texts} != {1}:
             fault = f"{mutant.old!r} does not stand once in each of its files"
+        elif mutant.file.endswith(".py"):
+            try:
+                for text in texts:
+                    compile(text.replace(mutant.old, mutant.new), mutant.file, "exec")
+            except SyntaxError as error:
+                fault = f"{mutant.new!r} is no code there ({error})"
+        if fault:
             yield f"{mutant.file}: {fault}: write the mutant of '{mutant.rule}' anew"
+
+
+def families_with(mutants: list[Mutant]) -> dict[str, ModuleType]:
+    """Return the modules of the families that mutants change, so changed; of none all."""
+    with tempfile.TemporaryDirectory() as folder:
+        pack = Path(folder, PACK.name)
+        shutil.copytree(PACK, pack, ignore=shutil.ignore_patterns("__pycache__"))
+        changed_paths = set()
+        for mutant in mutants:
+            for path in mutant.files(pack.parent):
+                text = path.read_text(encoding="utf-8")
+                path.write_text(text.replace(mutant.old, mutant.new), "utf-8")
+                changed_paths.add(path)
+        paths = {family: pack / family / "utils.py" for family in FAMILIES}
+        return {
+            family: _load(f"{family}_changed", path)
+            for family, path in paths.items()
+            if not mutants or {path, pack / "answer.py"} & changed_paths
+        }
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    """Return a module of a file; a module of this name is replaced."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def is_told_by_a_case(mutant: Mutant) -> bool:
+    """Tell whether a case that guards a mutant of a family has other scores with it."""
+    if not mutant.tests.startswith("tests/test_cases.py"):
+        return False
+    for family, module in families_with([mutant]).items():
+        for case in cases(family):
+            explain = getattr(module, scorer(case.task).explain.__name__)
+            try:
+                scores = explain(case.doc, case.response).scores
+            except Exception:  # noqa: BLE001, a verdict that fails is told as well
+                return True
+            if scores_of(case, scores) != case.expected:
+                return True
+    return False
 
 
 def status(tests: str, copy: Path) -> int:
@@ -98,13 +156,14 @@ def main(words: list[str]) -> int:
     chosen = [
         x for x in MUTANTS if not words or any(y in x.file + x.rule for y in words)
     ]
-    guards = list(dict.fromkeys(x.tests for x in chosen))
     errors = list(faults(chosen))
+    left = [] if errors else [x for x in chosen if not is_told_by_a_case(x)]
+    guards = list(dict.fromkeys(x.tests for x in left))
     for tests, number in zip(guards, in_copies(status, guards)):
         if number:
             errors.append(f"{tests}: exit status {number} without a mutant")
     survivors = []
-    for mutant, is_alive in zip(chosen, in_copies(survives, [] if errors else chosen)):
+    for mutant, is_alive in zip(left, in_copies(survives, [] if errors else left)):
         if is_alive:
             survivors.append(mutant)
             why = mutant.survives or "nobody knows why"

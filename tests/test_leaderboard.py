@@ -213,6 +213,29 @@ def test_a_model_with_a_mark_stands_behind_those_without(make, tmp_path):
     assert [*rows][::-1] == ["worse", "better"]  # better, in one task of two
 
 
+@pytest.mark.parametrize(
+    ("frames", "status"),
+    [
+        (("<s>{prompt}", "<s>{prompt}"), "verified"),
+        (("<s>{prompt}", "[{prompt}"), "not verified"),
+    ],
+)
+def test_prompts_of_several_files_have_one_frame(make, tmp_path, frames, status):
+    for name, frame, kept in zip("ab", frames, (slice(0, 4), slice(4, 8))):
+        edit = {
+            "tasks": ["tcp_long"],
+            "prompt": frame,
+            "results": {"chat_template": "x"},
+        }
+        submission(tmp_path / name, "careful", edit)
+        path = tmp_path / name / f"samples_tcp_long_{STAMPS[0]}.jsonl"
+        write(path, *read_jsonl(path)[kept])
+    rows = by_model(make("json", {"m": tmp_path / "a"}, f"m={tmp_path / 'b'}"))
+    assert rows["m"]["status"] == status
+    fault = "what stands around the prompts differs between files"
+    assert (fault in rows["m"]["remarks"]) == (status == "not verified")
+
+
 def test_documents_of_several_files_are_not_compared_with_all_of_one(make, tmp_path):
     edits = {"whole": {}, "again": {"keep": 3, "set": {"sample": 1}}}
     for name, edit in edits.items():
