@@ -14,7 +14,6 @@ import tabulate
 from .cli import printable
 
 
-tabulate.MIN_PADDING = 0
 FORMATS = ("markdown", "csv", "json")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by name, and blank
@@ -73,14 +72,20 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     show, table_form = escaped, "pipe"
     if form == "terminal":
         show, table_form = _plain, "simple"
+    if not alignments:
+        return "\n"
+    cells = [[show(row.get(column), number) for column in alignments] for row in rows]
+    # Headers of its own would be wider than their cells. Without, a rule is above the rows.
     table_text = tabulate.tabulate(
-        [[show(row.get(column), number) for column in alignments] for row in rows],
-        headers=[show(column) for column in alignments],
+        [[show(column) for column in alignments], *cells],
         tablefmt=table_form,
         disable_numparse=True,
         colalign=alignments.values(),
     )
-    return f"{table_text}\n"
+    rule, header, *lines = table_text.splitlines()
+    if form == "terminal":
+        lines.pop()  # a rule below
+    return "".join(f"{line}\n" for line in (header, rule, *lines))
 
 
 def _csv_cell(cell: object) -> object:
