@@ -187,7 +187,8 @@ BOX = Pattern(
     },
     refuses=[r"\boxed 5", r"\boxed{5", r"\fbox{5}"],
 )
-# What stands in each cue, as it is much faster to find; and the cue.
+# What stands in each cue, as it is much faster to find; and the cue. The name of its group
+# is the kind of the statement that it leads to.
 _CUES = {
     "the ": THE_ANSWER_IS.regex,
     "answer": ANSWER_COLON.regex,
@@ -319,7 +320,7 @@ def _is_rejected(quiet_text: str, cue: re.Match) -> bool:
     text_before = quiet_text[max(0, cue.start() - 200) : cue.start()]
     if cue[0].startswith("answer"):
         return not BEFORE_ANSWER_COLON.regex.search(text_before)
-    if cue[0].endswith(":"):
+    if cue[0].endswith(":"):  # "the answer is:" is no part of a clause before it
         return False
     doubt = DOUBTED if cue.lastgroup == "box" else REJECTED
     return bool(doubt.regex.search(text_before))
@@ -543,7 +544,9 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
     """
     leadless = LEAD.remove_from(text)
     value, comment = leadless, ""
-    if start := COMMENT.regex.search(leadless, 1):
+    if start := COMMENT.regex.search(
+        leadless, 1
+    ):  # behind a value of a character or more
         value = leadless[: start.start()].rstrip(_ENDS + ".")
         comment = leadless[start.start() :]
     for reading, its_comment in ((text, ""), (leadless, ""), (value, comment)):
@@ -636,9 +639,9 @@ def date_fields(text: str) -> list[str]:
 
 
 def read_day(fields: list[str]) -> date | None:
-    """Return the day that a year, a month and a day are, or None.
+    """Return the date of a year, a month and a day, or None where there is none such.
 
-    Beside a month by name, year and day may stand in any order.
+    Beside a month by name, year and day may stand in any order: the year is the longer.
     """
     if len(fields) != 3:
         return None

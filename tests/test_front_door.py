@@ -43,6 +43,7 @@ UNREAD = [
     ("score x --loud", "unrecognized arguments: --loud"),
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
     ("offline", "the following arguments are required: "),
+    ("twins x --gen-seed 1", "arguments are required: --include_path"),
     ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),
     ("leaderboard a.jsonl --csv z --json x/../z", "two of --html, --csv and --js"),
     ("generate --gen-seed 1 ''", "is empty; name a file or folder"),

@@ -327,6 +327,12 @@ def test_the_score_of_drawn_rows_weighs_tasks_by_all_their_rows(runs, call):
     assert row_by_task["tot"]["extracted"] == pytest.approx(mean)
 
 
+def test_a_benchmark_s_drawn_rows_are_cited_as_one_part(runs, call_score):
+    cited = call_score("--cite", runs.outputs[1])[1]
+    total = sum(len(documents(task, EXAMPLES)) for task in leaf_tasks("tot"))
+    assert f"a random sample of seed 7, 12 of {total} rows" in " ".join(cited.split())
+
+
 def test_rows_that_are_not_at_hand_are_said_not_to_be_drawn_again(runs, call):
     _, unsampled_rows, _ = call("--include_path", PACK, runs.outputs[1])
     described = {row["rows"] for row in unsampled_rows if row.get("rows")}

@@ -34,7 +34,7 @@ DISTANCES = {  # of an answer from the reference, at most
     SHORT_FORMAT: {"within_1h": timedelta(hours=1), "within_24h": timedelta(hours=24)},
     LONG_FORMAT: {"within_1d": timedelta(days=1), "within_7d": timedelta(days=7)},
 }
-REASONS = {  # the first that holds
+REASONS = {  # why an answer scores as it does: one of these
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
     "superseded": "the published answer is right, but then taken back or replaced",
@@ -207,8 +207,9 @@ def read_flexible(
 ) -> tuple[answer.Statement | None, date | None]:
     """Return the statement of a masked response that counts, and its value.
 
-    It is the last box, or without one the last statement. A later statement with another
-    value supersedes the box.
+    Of statements that are not superseded, it is the last box, or without one the last. A
+    later statement with another value supersedes the box. Where all are superseded, it is
+    the last one, without a value.
     """
     statements = answer.statements(text, MADE_UP_PROMPT)
     upheld = [statement for statement in statements if not statement.superseded]
@@ -218,7 +219,7 @@ def read_flexible(
     boxes = [statement for statement in upheld if statement.kind == "box"]
     chosen = boxes[-1] if boxes else last
     value = read_answer(text[slice(*chosen.span)], answer_format)
-    if last != chosen:
+    if last != chosen:  # a statement behind the last box
         last_value = read_answer(text[slice(*last.span)], answer_format)
         if last_value is not None and last_value != value:
             return chosen._replace(superseded=True), None

@@ -36,7 +36,7 @@ MARKER = "Thus, the correct answer is:"  # what the prompts ask for and the card
 LETTERS = "ABCD"
 LABELS = ["Entailment", "Neutral", "Contradiction"]
 TWO_WAY = LABELS[::2]
-REASONS = {  # the first that holds
+REASONS = {  # why an answer scores as it does: one of these
     "right": "both rules say right",
     "flexible_only": "the right value in a form that only the flexible rule reads",
     "superseded": "the published answer is right, but then taken back or replaced",

@@ -29,7 +29,7 @@ else:  # What the families share stands beside their folders, whatever pack is i
     _SPEC.loader.exec_module(answer)
 
 _log = lru_cache(logging.getLogger("lm_eval.tasks.tot").log)  # once a run
-REASONS = {  # the first that holds
+REASONS = {  # why an answer scores as it does: one of these
     "right": "both rules find the right value",
     "flexible_only": "the right value, in a form that only the flexible rule reads",
     "superseded": "the published answer is right, but then taken back or replaced",
