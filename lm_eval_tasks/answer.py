@@ -544,9 +544,8 @@ def readings(text: str) -> Iterator[tuple[str, str]]:
     """
     leadless = LEAD.remove_from(text)
     value, comment = leadless, ""
-    if start := COMMENT.regex.search(
-        leadless, 1
-    ):  # behind a value of a character or more
+    # A comment stands behind a value, of a character at least.
+    if start := COMMENT.regex.search(leadless, 1):
         value = leadless[: start.start()].rstrip(_ENDS + ".")
         comment = leadless[start.start() :]
     for reading, its_comment in ((text, ""), (leadless, ""), (value, comment)):
