@@ -17,7 +17,7 @@ import pytest
 
 from tests.answers import write
 from tests.conftest import ROOT
-from utils.core.progress import progress, tracked
+from utils.core.progress import NOTHING_KEPT, progress, tracked
 
 
 ANSWER = {"task": "tot_arithmetic", "response": '{"answer": "2"} ' + "so " * 500}
@@ -74,6 +74,19 @@ def test_a_terminal_shows_progress_a_pipe_none_and_ctrl_c_says_what_is_kept(comm
     assert piped.communicate()[1] == f"ended by SIGTERM; {kept}\n"
 
 
+def test_what_interrupts_the_work_on_an_item_says_what_is_kept():
+    with pytest.raises(KeyboardInterrupt) as raised:
+        with tracked(range(3), "items", 3) as items:
+            for _ in items:
+                raise KeyboardInterrupt(signal.SIGTERM)
+    assert raised.value.args == (signal.SIGTERM, NOTHING_KEPT)
+
+
+def draw_bar() -> None:
+    with progress("after", 1) as bar:
+        bar.update()
+
+
 def test_a_process_that_is_killed_while_it_draws_stops_no_other():
     with progress("before", 1):  # locks are made with the first bar
         pass
@@ -83,8 +96,8 @@ def test_a_process_that_is_killed_while_it_draws_stops_no_other():
             bar.get_lock().acquire()
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(process_id, 0)
-    drawing = threading.Thread(target=lambda: [*tracked(range(3), "after", 3)])
-    drawing.daemon = True  # where it waits for ever, the test fails at once
+    # Where it waits for ever, the test fails at once.
+    drawing = threading.Thread(target=draw_bar, daemon=True)
     drawing.start()
     drawing.join(10)
     assert not drawing.is_alive()

@@ -85,6 +85,23 @@ def test_a_signal_ends_all_and_what_is_finished_is_kept(tmp_path, call_score):
     assert contents(output) == contents(tmp_path / "here")
 
 
+def test_an_interruption_between_two_tables_says_what_is_kept(
+    tmp_path, call_score, monkeypatch
+):
+    def put_and_interrupt(*arguments):
+        put(*arguments)
+        raise KeyboardInterrupt(signal.SIGTERM)
+
+    put = tables._put
+    monkeypatch.setattr(tables, "_put", put_and_interrupt)
+    paths = [write(tmp_path / f"{name}.jsonl", GOOD) for name in "ab"]
+    output = tmp_path / "out"
+    status, _, messages = call_score(*paths, "--output", output)
+    kept = "verdicts on 1 of 2 files are kept, and the same command goes on"
+    assert (status, messages) == (143, f"ended by SIGTERM; {kept}\n")
+    assert [path.name for path in output.iterdir()] in (["a"], ["b"])
+
+
 def test_a_run_killed_and_started_again_gives_the_same_bytes(tmp_path, call_score):
     source = split(tmp_path / "model", answers(600), 100)
     whole, output = tmp_path / "whole", tmp_path / "out"

@@ -65,14 +65,22 @@ def progress(
         raise KeyboardInterrupt(signum, *(error.args[1:] or [kept()])) from None
 
 
+@contextmanager
 def tracked(
     items: Iterable[Item], title: str, total: int | None, kept: str = NOTHING_KEPT
-) -> Iterator[Item]:
-    """Yield items, with a bar of how many of `total` are done; None where nobody knows."""
+) -> Iterator[Iterator[Item]]:
+    """Give items one by one, with a bar of how many of `total` are done; None where nobody knows.
+
+    The work on an item is done within this context, or its interruption would not be seen.
+    """
     with progress(title, total, lambda: kept) as bar:
-        for item in items:
-            yield item
-            bar.update()
+        yield _counted(items, bar)
+
+
+def _counted(items: Iterable[Item], bar: tqdm) -> Iterator[Item]:
+    for item in items:
+        yield item
+        bar.update()
 
 
 @contextmanager

@@ -22,7 +22,7 @@ import json
 import logging
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -136,13 +136,8 @@ def evaluate(lm: LM, names: list[str], options: Namespace, **settings: object) -
         raise ToolError(f"--num_fewshot {options.num_fewshot}: {fault}") from None
 
 
-def request_lines(options: Namespace) -> Iterator[dict]:
-    """Yield the request to each document of the tasks, in the order of a run.
-
-    Documents that are answered in `options.only_missing` are left out; errors as of `evaluate`.
-    """
-    prompt_taker = PromptTaker()
-    evaluate(prompt_taker, options.tasks, options, log_samples=False)
+def request_lines(requests: Iterable[Instance], options: Namespace) -> Iterator[dict]:
+    """Yield the lines of requests; without those that `options.only_missing` answers."""
     api_kind, is_chat = ("local", "openai")[options.openai], options.apply_chat_template
     model_class = get_model(f"{api_kind}{'-chat' * is_chat}-completions")
     api_model = model_class(model=options.model, base_url="", tokenizer_backend=None)
@@ -152,8 +147,7 @@ def request_lines(options: Namespace) -> Iterator[dict]:
         for answer in read_answers(batch_output)
         if not answer.fault
     }
-    requests = prompt_taker.requests
-    for request in tracked(requests, "requests", len(requests)):
+    for request in requests:
         prompt, gen_kwargs = request.args
         request_id = custom_id(bare(request.task_name), request.doc_id, request.doc)
         if request_id not in answered_ids:
@@ -194,7 +188,11 @@ def main(arguments: list[str] | None = None) -> int:
     check()
     stdout = nullcontext(sys.stdout.buffer)
     whole_file = written_whole(options.output, check) if options.output else stdout
-    with whole_file as output_file:
-        for request in request_lines(options):
-            output_file.write(f"{json.dumps(request)}\n".encode())
+    prompt_taker = PromptTaker()
+    evaluate(prompt_taker, options.tasks, options, log_samples=False)
+    requests = prompt_taker.requests
+    bar = tracked(requests, "requests", len(requests))
+    with whole_file as output_file, bar as tracked_requests:
+        for request_line in request_lines(tracked_requests, options):
+            output_file.write(f"{json.dumps(request_line)}\n".encode())
     return 0

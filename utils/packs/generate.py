@@ -68,7 +68,9 @@ def _source(task: str, options: dict) -> Source:
     module = sys.modules[function(config["custom_dataset"]).__module__]
     try:
         rows_request = module.read_request(generator_name, **request)
-        rows = [*tracked(module.rows(*rows_request), task, rows_request.row_count)]
+        rows = module.rows(*rows_request)
+        with tracked(rows, task, rows_request.row_count) as tracked_rows:
+            rows = [*tracked_rows]
     except ValueError as error:
         raise ToolError(str(error)) from None
     settings_text = ", ".join(f"{name} {value}" for name, value in request.items())

@@ -152,7 +152,8 @@ def _add_data(manifest: Manifest, source: Source, allow_partial: bool) -> str:
     expected_row_count = None if allow_partial else benchmark_row_count
     row_lines = checked_lines(source, expected_row_count, doc_digests)
     kept = "whole files are kept, and the same command goes on"
-    manifest.write(file, tracked(row_lines, source.file, benchmark_row_count, kept))
+    with tracked(row_lines, source.file, benchmark_row_count, kept) as tracked_lines:
+        manifest.write(file, tracked_lines)
     fingerprint = task_scorer.utils.fingerprint(doc_digests)
     has_upstream_rows = given_as != "local file" or fingerprint == benchmark_fingerprint
     manifest.data[source.file] = {

@@ -141,8 +141,10 @@ def draw_twins(task: str, rows: list[dict], seed: int) -> tuple[list[Draw], Coun
     draw_by_number = _draw_pairs(task, rows, digests, survey, owner_by_question, seed)
     count_by_reason: Counter[str] = Counter()
     numbered_rows = enumerate(zip(rows, digests))
-    for number, (row, digest) in tracked(numbered_rows, f"twins: {task}", len(rows)):
-        if number not in draw_by_number:
+    with tracked(numbered_rows, f"twins: {task}", len(rows)) as tracked_rows:
+        for number, (row, digest) in tracked_rows:
+            if number in draw_by_number:
+                continue
             draw = _draw(task, row, digest, survey, owner_by_question, seed)
             if isinstance(draw, str):
                 count_by_reason[draw] += 1

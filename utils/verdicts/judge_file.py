@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +17,7 @@ from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
 from ..core.families import scorer
 from ..core.files import Line, read_lines, sha256_of
 from ..core.processes import Ended, allow_seconds, run_apart
-from ..core.progress import Meter, metered
+from ..core.progress import Meter
 from .answer_files import AnswerFile
 from .answers import Answer, answers_in, claims_of, read_results, typed_claim
 from .constant_answers import References
@@ -49,23 +49,16 @@ RESPONSES_NAME, PROMPTS_NAME = "responses_{}.jsonl", "prompts_{}.jsonl"
 MOST_FAULTS = 5  # that a table names; the others are counted
 
 
-def judge_apart(judgings: list[Judging], options: Namespace) -> Iterator[tuple]:
-    """Yield each judging with its reply, as of `Judging.reply`, as they finish."""
-    workers, most_memory = options.workers, options.most_memory
-    meters = [judging.meter for judging in judgings]
-    paths = [judging.source.path for judging in judgings]
-    sizes = [path.stat().st_size if path.exists() else 0 for path in paths]
-    done_count = 0
+def judge_apart(
+    judgings: list[Judging], options: Namespace, poll: Callable[[], None]
+) -> Generator[tuple[Judging, dict]]:
+    """Yield each judging with its reply, as of `Judging.reply`, as they finish.
 
-    def kept() -> str:
-        tables_text = f"verdicts on {done_count} of {len(judgings)} files are kept"
-        return f"{tables_text}, and the same command goes on"
-
-    with metered(meters, sizes, kept) as show:
-        limits = workers, most_memory, lambda: show(done_count)
-        for judging, reply in run_apart(Judging.reply, judgings, *limits):
-            yield judging, _fault(reply, options) if isinstance(reply, Ended) else reply
-            done_count += 1
+    `poll` is called some times a second.
+    """
+    limits = options.workers, options.most_memory
+    for judging, reply in run_apart(Judging.reply, judgings, *limits, poll):
+        yield judging, _fault(reply, options) if isinstance(reply, Ended) else reply
 
 
 def _fault(ended: Ended, options: Namespace) -> dict[str, str]:

@@ -14,7 +14,7 @@ import os
 import platform
 from argparse import Namespace
 from collections.abc import Container, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -34,6 +34,7 @@ from ..core.files import (
     sha256_of,
 )
 from ..core.processes import Ended, run_apart
+from ..core.progress import metered
 from .answer_files import SAMPLES_NAME, AnswerFile
 from .answers import sha256
 from .judge_file import (
@@ -343,40 +344,66 @@ def _judge(
     folder: Path,
     options: Namespace,
     check: Any,
-) -> Iterator[Table]:
-    """Yield the tables of files that have none, each with its key and at its place.
+) -> list[Table]:
+    """Return the tables of files that have none, each with its key and at its place.
 
     ToolError where the machine is at fault: no other table could be written either.
     """
     for _, place in missing.values():
         _check_files(place)
+    tables: list[Table] = []
     with open_part(folder) as part_folder:
         judgings: list[Judging] = []
         for number, source in enumerate(missing):
             judgings.append(Judging(source, part_folder / f"{number}", options, check))
             judgings[-1].folder.mkdir()
         _load_documents(missing, options.include_path, check)
-        for judging, reply in judge_apart(judgings, options):
-            source, (key, place) = judging.source, missing[judging.source]
-            if reply.get("is_of_machine"):
-                raise _no_room(folder, reply["error"])
-            if reply.get("sha256", digests[source]) != digests[source]:
-                reply = {"error": "has changed while it was read; run again"}
-            if "error" in reply:  # which the next run may not have
-                yield Table(judging.folder, {"failure": reply["error"]}, source)
-                continue
-            head = {"schema": SCHEMA, "key": key, "pack": VERSION}
-            head |= {"source": os.path.realpath(source.path), "failure": None} | reply
-            try:
-                _write_head(judging.folder, head)
-            except OSError as error:
-                raise _no_room(folder, fault_of(error)) from None
-            if not read_table(place, source, key):  # by another process
-                _check_files(place)
-                with suppress(FileNotFoundError):
-                    place.rename(f"{judging.folder}-old")
-                judging.folder.rename(place)
-            yield Table(place, _read_head(place) or {}, source)
+        meters = [judging.meter for judging in judgings]
+        paths = [judging.source.path for judging in judgings]
+        sizes = [path.stat().st_size if path.exists() else 0 for path in paths]
+        with metered(meters, sizes, lambda: _say_kept(missing)) as show:
+            replies = judge_apart(judgings, options, lambda: show(len(tables)))
+            with closing(replies):  # ends its processes before their folder goes
+                for judging, reply in replies:
+                    key, place = missing[judging.source]
+                    source_digests = digests[judging.source]
+                    tables.append(_put(judging, reply, source_digests, key, place))
+    return tables
+
+
+def _say_kept(missing: dict[AnswerFile, tuple[str, Path]]) -> str:
+    """Return what an interruption leaves, as it is found: it may come behind the last table."""
+    kept_count = 0
+    for key, place in missing.values():
+        head = _read_head(place) or {}
+        kept_count += head.get("key") == key
+    tables_text = f"verdicts on {kept_count} of {len(missing)} files are kept"
+    return f"{tables_text}, and the same command goes on"
+
+
+def _put(
+    judging: Judging, reply: dict, source_digests: list, key: str, place: Path
+) -> Table:
+    """Return the table of a file that was judged, at its place; errors as of `_judge`."""
+    source = judging.source
+    if reply.get("is_of_machine"):
+        raise _no_room(place.parent, reply["error"])
+    if reply.get("sha256", source_digests) != source_digests:
+        reply = {"error": "has changed while it was read; run again"}
+    if "error" in reply:  # which the next run may not have
+        return Table(judging.folder, {"failure": reply["error"]}, source)
+    head = {"schema": SCHEMA, "key": key, "pack": VERSION}
+    head |= {"source": os.path.realpath(source.path), "failure": None} | reply
+    try:
+        _write_head(judging.folder, head)
+    except OSError as error:
+        raise _no_room(place.parent, fault_of(error)) from None
+    if not read_table(place, source, key):  # by another process
+        _check_files(place)
+        with suppress(FileNotFoundError):
+            place.rename(f"{judging.folder}-old")
+        judging.folder.rename(place)
+    return Table(place, _read_head(place) or {}, source)
 
 
 def _load_documents(
