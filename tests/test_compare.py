@@ -14,7 +14,7 @@ from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.families import scorer
 from utils.core.files import read_jsonl
-from utils.core.layout import Layout
+from utils.core.report_layout import Layout
 from utils.verdicts import tally as figures
 
 

@@ -20,7 +20,7 @@ from utils.core.families import prompt, scorer
 from utils.core.files import read_jsonl
 from utils.figures.rows import RULES
 from utils.leaderboard import board as entrants, page
-from utils.verdicts.shown_texts import LONGEST_RESPONSE
+from utils.verdicts.page_texts import LONGEST_RESPONSE
 
 
 PACK = ["--include_path", str(EXAMPLES)]

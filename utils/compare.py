@@ -35,7 +35,7 @@ from . import stats
 from .core.cli import say, tool_parser, whole_number
 from .core.errors import ToolError
 from .core.families import Group, benchmarks, scorer, title_of
-from .core.layout import Layout
+from .core.report_layout import Layout
 from .core.text_tables import FORMATS, natural, p_text, percent, points, render
 from .figures.health import faults
 from .figures.rows import RULES, headline_scores

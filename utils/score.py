@@ -43,7 +43,7 @@ from .core.contract import ERROR, RIGHT, SHARE, Metric
 from .core.errors import ToolError
 from .core.families import benchmarks, breakdown_names, scorer
 from .core.files import check_output
-from .core.layout import Layout
+from .core.report_layout import Layout
 from .core.text_tables import FORMATS, percent, points, render, whole
 from .figures.cite import bibliography, citations
 from .figures.health import faults, silent_ends

@@ -34,8 +34,8 @@ from ..core.text_tables import natural, percent, points
 from ..figures.rows import RULES
 from ..integrity.run_checks import SEVERITY
 from ..verdicts.judge_answer import shorten
+from ..verdicts.page_texts import Pieces
 from ..verdicts.runs import Model, add_rows, by_table
-from ..verdicts.shown_texts import Pieces
 from ..verdicts.tally import Document
 from . import pictures
 

@@ -22,7 +22,7 @@ from .answer_files import AnswerFile
 from .answers import Answer, answers_in, claims_of, read_results, typed_claim
 from .constant_answers import References
 from .judge_answer import judge_answer, look_up_document
-from .shown_texts import shown_prompt, shown_response
+from .page_texts import shown_prompt, shown_response
 from .tally import Tally
 
 

@@ -47,7 +47,7 @@ from .judge_file import (
     digests_of,
     judge_apart,
 )
-from .shown_texts import Pieces
+from .page_texts import Pieces
 from .tally import Document
 
 
