@@ -68,9 +68,11 @@ _FIGURES = [
 ]  # fmt: skip
 _PLACE = [
     Column(
-        "by", "string|null", "breakdown of a part, null for a whole task or benchmark"
+        "by",
+        "string|null",
+        "breakdown of a part, such as `level`; null for a whole task or benchmark",
     ),
-    Column("value", "string|null", "value of the breakdown"),
+    Column("value", "string|null", "value of that breakdown, such as `3` of `level`"),
 ]
 _DIFFERENCE = [
     Column("run_a", "string", "name of a run"),
