@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.corpus import FAMILIES, read_jsonl, spellings
 from tests.mutants import MUTANTS, families_with
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 MARKER = "Thus, the correct answer is: "

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from tests.conftest import EXAMPLES, PACK, ROOT
 from tests.documents import PIECES
-from utils.core.contract import RIGHT, column_fault
 from utils.core.documents import documents
 from utils.core.errors import ToolError
-from utils.core.families import (
+from utils.core.family_contract import RIGHT, column_fault
+from utils.core.files import read_jsonl
+from utils.core.task_scorers import (
     Scorer,
     all_tasks,
     function,
@@ -28,7 +29,6 @@ from utils.core.families import (
     task_files,
     transformations,
 )
-from utils.core.files import read_jsonl
 
 
 LEAST_ROWS, LEAST_EXAMPLES = 8, 3

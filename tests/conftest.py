@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from tests.browser import CHROMIUM, DRIVER, MOST_SECONDS
 from utils.__main__ import main
 from utils.core.documents import load
-from utils.core.families import task_files
+from utils.core.task_scorers import task_files
 
 
 ROOT = Path(__file__).parent.parent

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from tests.conftest import ROOT
 from utils.core.documents import documents_of
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 CASES = ROOT / "tests" / "cases"

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.digest import empty_caches
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 # Times the JSON: 5, and a tenth more than where JSON is fast beside regular expressions.

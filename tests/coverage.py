@@ -20,8 +20,8 @@ import datasets
 import numpy as np
 from scipy.special import ndtri
 
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 from utils.stats import (
     DIFFERENCES,
     detectable_difference,

@@ -15,7 +15,7 @@ from freezegun import freeze_time
 from tests.conftest import EXAMPLES
 from tests.corpus import FAMILIES, cases, read_jsonl, score
 from utils.core.documents import documents
-from utils.core.families import all_tasks, scorer
+from utils.core.task_scorers import all_tasks, scorer
 
 
 def digest(*day: str) -> str:

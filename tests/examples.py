@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
-from utils.core.families import all_tasks, is_generated, scorer
+from utils.core.task_scorers import all_tasks, is_generated, scorer
 
 
 OF_ROWS = sorted(

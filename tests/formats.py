@@ -4,19 +4,19 @@ import json
 from importlib.resources import files as files_of
 
 from tests.conftest import ROOT
-from utils.core.formats import FORMATS, json_schema, markdown_table
+from utils.core.output_columns import FORMATS, json_schema, markdown_table
 
 
 FOLDER = ROOT / "utils"
 HEAD = """\
 # Formats
 
-Every column that the tools write, with its meaning and unit. A share is from 0 to 1. In names, words in
+Every column that the tools write, with its meaning and unit. A share is from 0 to 1, and a difference of shares from -1 to 1. In names, words in
 capitals stand for one of several: `METRIC` for a metric of the task, `RULE` for published or flexible,
 `FIGURE` for one of the figures and `END` for `_low` or `_high`, `REASON` for a word of the family's
 REASONS, `BREAKDOWN` for a name of its BREAKDOWNS, `UNIT` for a unit of time, `K` for a number of answers. A
 column that does not apply to a row is missing or null; in CSV it is empty. JSON Schemas are in
-[schemas](schemas). Page, schemas and the tests of real output are made from `utils/core/formats.py`.
+[schemas](schemas). Page, schemas and the tests of real output are made from `utils/core/output_columns.py`.
 """
 
 

@@ -11,9 +11,9 @@ from lm_eval.models.dummy import DummyLM
 from lm_eval.tasks import TaskManager
 
 from tests.conftest import EXAMPLES
-from utils.core.families import bare
 from utils.core.files import read_jsonl
-from utils.verdicts.answers import document_text, sha256
+from utils.core.task_scorers import bare
+from utils.verdicts.read_answers import document_text, sha256
 
 
 class RecordedModel(DummyLM):

@@ -31,8 +31,8 @@ from typing import NamedTuple
 
 from tests.conftest import PACK, ROOT
 from tests.corpus import FAMILIES, cases, scores_of
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 class Mutant(NamedTuple):

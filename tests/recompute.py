@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import norm, t
 
-from utils.core.families import configuration, groups, scorer
+from utils.core.task_scorers import configuration, groups, scorer
 
 
 RULES, LEVEL = ("published", "flexible"), 0.05

@@ -20,7 +20,7 @@ from utils import reward
 from utils.adapters import metrics
 from utils.adapters.rewards import messages
 from utils.core.documents import documents
-from utils.core.families import leaf_tasks, prompt, scorer
+from utils.core.task_scorers import leaf_tasks, prompt, scorer
 from utils.stats import estimate_score
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.answers import recorded
 from tests.conftest import EXAMPLES, ROOT
 from utils import score_batch
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 COLUMNS = ["task", "doc", "response"]

@@ -12,8 +12,8 @@ from tests.solvers import card_rules
 from tests.solvers.baselines import benchmark_files
 from tests.solvers.obedient import read_label
 from utils.core.documents import documents_of
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 MARKER = "Thus, the correct answer is:"

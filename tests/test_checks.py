@@ -10,11 +10,11 @@ import pytest
 
 from tests.conftest import EXAMPLES, PACK
 from utils.core.documents import documents
-from utils.core.families import prompt, scorer
+from utils.core.task_scorers import prompt, scorer
 from utils.integrity import run_checks as checks
 from utils.integrity.run_checks import Check, frame_of, render_messages, text_of
-from utils.verdicts.answers import Answer
 from utils.verdicts.judge_answer import encode_value
+from utils.verdicts.read_answers import Answer
 
 
 TASK = "tot_arithmetic"

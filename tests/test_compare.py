@@ -12,9 +12,9 @@ import pytest
 from tests.answers import write
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
-from utils.core.report_layout import Layout
+from utils.core.report_style import Layout
+from utils.core.task_scorers import scorer
 from utils.verdicts import tally as figures
 
 

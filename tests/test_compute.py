@@ -7,8 +7,8 @@ import pytest
 from tests.conftest import ROOT, run_python
 from tests.corpus import FAMILIES, cases, score
 from utils import compute
-from utils.adapters.metric_cards import _SUBSETS, _TASKS
-from utils.core.families import scorer
+from utils.adapters.metric_card_compute import _SUBSETS, _TASKS
+from utils.core.task_scorers import scorer
 
 
 THREE = [

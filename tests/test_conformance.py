@@ -4,7 +4,7 @@ import pytest
 
 from tests.conformance import faults
 from tests.corpus import FAMILIES
-from utils.core.families import all_tasks, scorer
+from utils.core.task_scorers import all_tasks, scorer
 
 
 def test_every_family_is_tested():

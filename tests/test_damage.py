@@ -14,8 +14,8 @@ from tests.conftest import EXAMPLES, TASKS
 from tests.corpus import FAMILIES
 from utils.core.cli import quiet_harness
 from utils.core.documents import Rows
-from utils.core.families import Scorer, scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import Scorer, scorer
 
 
 CELLS = [  # values in the place of a cell

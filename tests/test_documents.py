@@ -10,8 +10,8 @@ from lm_eval_tasks.tot.utils import split_instruction
 from tests.conftest import EXAMPLES, TASKS
 from tests.digest import empty_caches
 from utils.core.documents import Rows
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 def upstream_row(task: str, **changes: object) -> dict:

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import EXAMPLES
 from tests.corpus import echoes, headlines, read_jsonl
 from tests.examples import files
-from utils.core.families import prompt, scorer
+from utils.core.task_scorers import prompt, scorer
 
 
 RECORDED = {

@@ -4,7 +4,7 @@ import pytest
 
 from tests.corpus import FAMILIES, cases
 from tests.documents import KINDS
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 @pytest.fixture(scope="module", params=FAMILIES)

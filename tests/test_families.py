@@ -11,10 +11,10 @@ from tests.conftest import EXAMPLES, TASKS
 from utils.__main__ import main
 from utils.adapters.rewards import reward
 from utils.adapters.score_batch import score_batch
-from utils.core.contract import Family, Verdict
 from utils.core.documents import document, documents_of, load
 from utils.core.errors import FamilyError, ToolError
-from utils.core.families import configuration, groups, leaf_tasks, prompt, scorer
+from utils.core.family_contract import Family, Verdict
+from utils.core.task_scorers import configuration, groups, leaf_tasks, prompt, scorer
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -14,10 +14,10 @@ from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.families import configuration, scorer
-from utils.verdicts.answers import Answer
+from utils.core.task_scorers import configuration, scorer
 from utils.verdicts.constant_answers import References
 from utils.verdicts.judge_answer import judge_answer
+from utils.verdicts.read_answers import Answer
 from utils.verdicts.tally import MOST_PARTS, OTHER_PARTS, Tally
 
 

@@ -29,7 +29,7 @@ from tests.solvers.shortcuts import SHORTCUTS
 from tests.test_offline import content, manifest_of
 from utils.__main__ import main
 from utils.core.documents import Rows, documents, load as load_tasks
-from utils.core.families import configuration, leaf_tasks, prompt, scorer
+from utils.core.task_scorers import configuration, leaf_tasks, prompt, scorer
 from utils.verdicts.constant_answers import References
 
 

@@ -8,8 +8,8 @@ from statistics import fmean
 import pytest
 
 from lm_eval_tasks.tot import utils as tot
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 def test_entities_and_counts_of_semantic_rows_have_no_error():

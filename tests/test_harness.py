@@ -6,8 +6,8 @@ from math import fsum
 import pytest
 
 from tests.conftest import EXAMPLES, GROUPS, TASKS
-from utils.core.families import configuration
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import configuration
 
 
 GREEDY = {"until": [], "do_sample": False, "temperature": 0.0, "max_gen_toks": 4096}

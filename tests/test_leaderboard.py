@@ -16,11 +16,11 @@ from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils import leaderboard, stats
 from utils.__main__ import main
-from utils.core.families import prompt, scorer
 from utils.core.files import read_jsonl
-from utils.figures.rows import RULES
-from utils.leaderboard import board as entrants, page
-from utils.verdicts.page_texts import LONGEST_RESPONSE
+from utils.core.task_scorers import prompt, scorer
+from utils.figures.score_rows import RULES
+from utils.leaderboard import page, standings as entrants
+from utils.verdicts.excerpts import LONGEST_RESPONSE
 
 
 PACK = ["--include_path", str(EXAMPLES)]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from tests import coverage, recompute
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 from utils.stats import (
     Estimate,
     detectable_difference,

@@ -11,7 +11,7 @@ from tests.conftest import EXAMPLES
 from tests.pictures import FOLDER, STRUCTURE, Outline, board
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.families import all_tasks, scorer
+from utils.core.task_scorers import all_tasks, scorer
 from utils.leaderboard import pictures
 
 

@@ -13,7 +13,7 @@ from tests.conftest import ROOT, run_python
 from tests.corpus import headlines, score
 from tests.digest import digest
 from tests.documents import DOCUMENTS, KINDS, LONG, MARKER, PIECES, SHORT
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 DATES = st.dates(date(1000, 1, 1), date(9999, 11, 30))

@@ -17,7 +17,7 @@ from tests.corpus import FAMILIES, cases, headlines
 from tests.documents import LONG, MARKER, SHORT
 from tests.solvers import card_rules
 from tests.solvers.obedient import read_label
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 Generated = tuple[str, dict, str]  # task, document, response

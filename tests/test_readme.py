@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
-from utils.core.families import all_tasks, scorer
+from utils.core.task_scorers import all_tasks, scorer
 
 
 TOOLS = (ROOT / "utils" / "README.md").read_text(encoding="utf-8")

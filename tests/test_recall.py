@@ -18,7 +18,7 @@ from tests.recall import HABITS, pairs_of, simulate
 from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.families import all_tasks, scorer, transformations
+from utils.core.task_scorers import all_tasks, scorer, transformations
 from utils.integrity.recall import (
     Hits,
     Original,

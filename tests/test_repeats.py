@@ -3,8 +3,8 @@
 from collections import Counter
 
 from utils.core.documents import documents_of
-from utils.core.families import all_tasks, scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import all_tasks, scorer
 from utils.verdicts.tally import count_copies
 
 

@@ -19,7 +19,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.files import read_jsonl
 from utils.harness.replay import join
-from utils.verdicts.answers import Answer
+from utils.verdicts.read_answers import Answer
 
 
 # A group, a task with an instruction of its own, and two kinds of answers.

@@ -11,7 +11,7 @@ from tests.conftest import EXAMPLES
 from tests.test_fresh import FRESH, perfect
 from utils import render, reward, training_set
 from utils.__main__ import main
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 @pytest.fixture(scope="module")

@@ -21,10 +21,10 @@ from tests.conftest import EXAMPLES, LM_EVAL, PACK, ROOT, run_python
 from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of
-from utils.core.families import benchmarks, leaf_tasks, scorer
 from utils.core.files import read_jsonl
-from utils.packs import sample
-from utils.packs.sample import draw_rows, interleave
+from utils.core.task_scorers import benchmarks, leaf_tasks, scorer
+from utils.packs import random_sample
+from utils.packs.random_sample import draw_rows, interleave
 
 
 TYPES = {"a": 350, "b": 50, "c": 7, "d": 1}  # rows by type
@@ -33,7 +33,7 @@ TYPES = {"a": 350, "b": 50, "c": 7, "d": 1}  # rows by type
 def draw(seed: int, rows_by_type: dict[str, list[int]]) -> list[int]:
     """Return rows as `draw_rows` orders those of real documents."""
     shuffled = {
-        name: sample.shuffled(rows, f"{seed} {name}")
+        name: random_sample.shuffled(rows, f"{seed} {name}")
         for name, rows in rows_by_type.items()
     }
     return interleave(shuffled, len, f"{seed}")
@@ -102,8 +102,8 @@ def test_tasks_that_count_alike_give_as_many_rows(call_sample):
 def test_small_tasks_that_count_alike_give_as_many_rows_as_large_ones(monkeypatch):
     (benchmark,) = benchmarks(["timebench_tracie"])
     sizes = {task: 5 + 40 * number for number, task in enumerate(benchmark.tasks)}
-    monkeypatch.setattr(sample, "draw_rows", lambda task, *_: range(sizes[task]))
-    draw_of_tasks = sample.Draw(benchmark, [*sizes], 7, EXAMPLES)
+    monkeypatch.setattr(random_sample, "draw_rows", lambda task, *_: range(sizes[task]))
+    draw_of_tasks = random_sample.Draw(benchmark, [*sizes], 7, EXAMPLES)
     rows = draw_of_tasks.rows_by_task(4 * len(sizes))
     assert {len(numbers) for numbers in rows.values()} == {4}
 
@@ -379,4 +379,6 @@ def test_a_board_verifies_and_ranks_samples_of_one_seed(runs, tmp_path, capsys):
 
 def test_rows_of_unknown_number_are_no_part_of_more():
     """A log over twins that names a seed, judged without the pack of its rows."""
-    assert sample.recognise("twin_tot_arithmetic", 1, Counter(["00"]), PACK) is None
+    assert (
+        random_sample.recognise("twin_tot_arithmetic", 1, Counter(["00"]), PACK) is None
+    )

@@ -14,12 +14,12 @@ from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, SameModel, run, sample
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.families import configuration, scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import configuration, scorer
 from utils.packs import disputed
 from utils.verdicts import tally as figures
-from utils.verdicts.answers import custom_id, sha256
 from utils.verdicts.judge_answer import shorten
+from utils.verdicts.read_answers import custom_id, sha256
 
 
 RECORDED = [x.stem for x in sorted((EXAMPLES / "responses/careful").glob("*.jsonl"))]

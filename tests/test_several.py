@@ -13,9 +13,9 @@ from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
 from utils.core.documents import documents
-from utils.core.families import scorer
 from utils.core.files import read_jsonl
-from utils.verdicts.answers import custom_id
+from utils.core.task_scorers import scorer
+from utils.verdicts.read_answers import custom_id
 
 
 TASK = "tcp_long"

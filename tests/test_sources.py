@@ -15,7 +15,7 @@ from lm_eval.tasks import TaskManager
 
 from lm_eval_tasks.timebench import sources
 from tests.conftest import CONFIGURATIONS, EXAMPLES, PACK
-from utils.core.families import scorer
+from utils.core.task_scorers import scorer
 
 
 FILE = "TRACIE/tracie_timebench.jsonl"

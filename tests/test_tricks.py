@@ -13,9 +13,9 @@ from tests.conftest import EXAMPLES, ROOT
 from tests.logs import sample
 from utils.__main__ import main
 from utils.core.documents import documents, load
-from utils.core.families import configuration, prompt, scorer
 from utils.core.files import read_jsonl
-from utils.figures.rows import RULES
+from utils.core.task_scorers import configuration, prompt, scorer
+from utils.figures.score_rows import RULES
 
 
 TASKS = ["tcp_long", "tcp_short"]

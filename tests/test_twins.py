@@ -21,8 +21,8 @@ from tests.test_offline import content, manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of, load
 from utils.core.errors import ToolError
-from utils.core.families import all_tasks, scorer, transformations
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import all_tasks, scorer, transformations
 from utils.packs.twins import VERSION, Draw, draw_twins
 
 

@@ -5,7 +5,7 @@ which make the scores rewards; `render`, which makes a prompt and a document of 
 `score_batch`, which scores many answers at once. The harness comes with the first data set.
 """
 
-from .adapters.metric_cards import compute
+from .adapters.metric_card_compute import compute
 from .adapters.rewards import render, reward, training_set
 from .adapters.score_batch import score_batch
 

@@ -23,10 +23,16 @@ TOOLS = {
     "score": ("score", "score recorded answers to any task, and say why"),
     "compare": ("compare", "tell whether one model is better than another"),
     "leaderboard": ("leaderboard", "make a board of models: a page, CSV and JSON"),
-    "export": ("harness.export", "write prompts as requests of the OpenAI Batch API"),
+    "export": (
+        "harness.export_requests",
+        "write prompts as requests of the OpenAI Batch API",
+    ),
     "replay": ("harness.replay", "score recorded answers through the harness"),
     "offline": ("packs.offline", "make or check a pack that runs without a network"),
-    "sample": ("packs.sample", "draw a random part of the rows, and say its precision"),
+    "sample": (
+        "packs.random_sample",
+        "draw a random part of the rows, and say its precision",
+    ),
     "generate": ("packs.generate", "make a pack of fresh problems from a seed"),
     "twins": ("packs.twins", "make a pack of public rows with other answers"),
 }

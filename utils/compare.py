@@ -34,15 +34,15 @@ from operator import itemgetter
 from . import stats
 from .core.cli import say, tool_parser, whole_number
 from .core.errors import ToolError
-from .core.families import Group, benchmarks, scorer, title_of
-from .core.report_layout import Layout
-from .core.text_tables import FORMATS, natural, p_text, percent, points, render
+from .core.report_style import Layout
+from .core.task_scorers import Group, benchmarks, scorer, title_of
+from .core.write_tables import FORMATS, natural, p_text, percent, points, render
 from .figures.health import faults
-from .figures.rows import RULES, headline_scores
+from .figures.score_rows import RULES, headline_scores
 from .integrity.recall import recall, recall_sentence
+from .verdicts.cli_options import answer_options
 from .verdicts.judge_answer import shorten, value_text
-from .verdicts.options import answer_options
-from .verdicts.runs import Model, read_models
+from .verdicts.runs_by_model import Model, read_models
 from .verdicts.tally import Document, Tally, rows_remark
 
 

@@ -39,20 +39,20 @@ from functools import partial
 from . import leaderboard
 from .adapters import eval_results
 from .core.cli import output_path, say, tool_parser, whole_number
-from .core.contract import ERROR, RIGHT, SHARE, Metric
 from .core.errors import ToolError
-from .core.families import benchmarks, breakdown_names, scorer
+from .core.family_contract import ERROR, RIGHT, SHARE, Metric
 from .core.files import check_output
-from .core.report_layout import Layout
-from .core.text_tables import FORMATS, percent, points, render, whole
+from .core.report_style import Layout
+from .core.task_scorers import benchmarks, breakdown_names, scorer
+from .core.write_tables import FORMATS, percent, points, render, whole
 from .figures.cite import bibliography, citations
 from .figures.health import faults, silent_ends
-from .figures.rows import RULES, rows_of_run, with_interval
+from .figures.score_rows import RULES, rows_of_run, with_interval
 from .integrity.run_checks import Check
-from .verdicts.answer_files import Failure
+from .verdicts.cli_options import answer_options
+from .verdicts.find_answer_files import Failure
 from .verdicts.judge_answer import shorten, value_text
-from .verdicts.options import answer_options
-from .verdicts.runs import Model, read_models
+from .verdicts.runs_by_model import Model, read_models
 from .verdicts.tally import Tally
 
 

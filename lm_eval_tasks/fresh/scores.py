@@ -19,7 +19,7 @@ TASKS = Path(__file__).resolve().parent.parent
 # The published and the flexible headline score, as families name them.
 HEADLINES = (("score", "score_flexible"), ("accuracy", "accuracy_flexible"))
 MOST_LEVELS = 10  # so many levels have a metric of their own in the YAML
-# What the tools know of the metrics (`Family` in utils/core/contract.py).
+# What the tools know of the metrics (`Family` in utils/core/family_contract.py).
 METRICS = {
     "score": {"role": "published"},
     "score_flexible": {"role": "flexible"},

@@ -375,7 +375,7 @@ def cluster(doc: dict) -> str:
 fingerprint = answer.fingerprint
 
 
-# --------------------- what the tools know of this family (`Family` in utils/core/contract.py)
+# -------------- what the tools know of this family (`Family` in utils/core/family_contract.py)
 METRICS = {
     "accuracy": {"role": "published", "formerly": "acc"},
     "accuracy_flexible": {"role": "flexible", "formerly": "acc_flexible"},

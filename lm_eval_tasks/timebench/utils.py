@@ -908,7 +908,7 @@ def cluster(doc: dict) -> str:
 fingerprint = answer.fingerprint
 
 
-# --------------------- what the tools know of this family (`Family` in utils/core/contract.py)
+# -------------- what the tools know of this family (`Family` in utils/core/family_contract.py)
 METRICS = {
     "exact_match": {},
     "f1_score": {"overlap": True, "formerly": "f1"},

@@ -822,7 +822,7 @@ def split_instruction(prompt: str, question: str) -> tuple[str, str]:
     return prompt_left, instruction.strip()
 
 
-# --------------------- what the tools know of this family (`Family` in utils/core/contract.py)
+# -------------- what the tools know of this family (`Family` in utils/core/family_contract.py)
 METRICS = {
     "accuracy": {"role": "published", "formerly": "acc"},
     "accuracy_flexible": {"role": "flexible", "formerly": "acc_flexible"},

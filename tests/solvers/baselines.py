@@ -24,8 +24,8 @@ from statistics import mean
 from tests.solvers.shortcuts import SHORTCUTS, TooFewRows
 from utils.core.documents import documents_of
 from utils.core.errors import ToolError
-from utils.core.families import Scorer, all_tasks, is_generated, scorer
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import Scorer, all_tasks, is_generated, scorer
 
 
 def benchmark_files(folder: Path) -> list[tuple[Path, list[str]]]:

@@ -7,7 +7,7 @@ from math import fsum
 from typing import NamedTuple
 
 from tests.solvers import obedient
-from utils.core.families import Scorer, prompt, scorer
+from utils.core.task_scorers import Scorer, prompt, scorer
 
 
 class Answered(NamedTuple):

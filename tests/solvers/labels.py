@@ -14,7 +14,7 @@ from tests.solvers.third import (
     tot_arithmetic,
     tot_semantic,
 )
-from utils.core.families import leaf_tasks, prompt, scorer
+from utils.core.task_scorers import leaf_tasks, prompt, scorer
 
 
 AGREE, DISAGREE, TWO_READINGS, UNREAD = "agree", "disagree", "two_readings", "unread"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.contract import EXTRACTED, FLEXIBLE, PUBLISHED, Verdict
 from ..core.documents import document
 from ..core.errors import DocumentError
-from ..core.families import configuration, reading, scorer
+from ..core.family_contract import EXTRACTED, FLEXIBLE, PUBLISHED, Verdict
+from ..core.task_scorers import configuration, reading, scorer
 
 
 def explain(task: object, doc: object, response: object) -> Verdict:

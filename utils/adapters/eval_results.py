@@ -12,9 +12,9 @@ from pathlib import Path
 import yaml
 
 from ..core.cli import say
-from ..core.families import configuration, scorer
 from ..core.files import check_output, written_whole
-from ..verdicts.runs import Model
+from ..core.task_scorers import configuration, scorer
+from ..verdicts.runs_by_model import Model
 
 
 BEGINNING = (

@@ -24,10 +24,10 @@ from inspect_ai.scorer import (
 )
 from inspect_ai.solver import TaskState, generate
 
-from ..core import families
+from ..core import task_scorers
 from ..core.documents import documents
 from ..stats import estimate_score
-from ..verdicts.answers import sha256
+from ..verdicts.read_answers import sha256
 from . import metrics
 
 
@@ -36,15 +36,15 @@ CLUSTERED = stderr(cluster="cluster")
 
 def _sample(name: str, number: int, document: dict) -> Sample:
     """Return a document as inspect's sample; its cluster is that of our own tools."""
-    system, user = families.prompt_parts(name, document)
+    system, user = task_scorers.prompt_parts(name, document)
     messages = [ChatMessageSystem(content=system.strip())] if system.strip() else []
-    cluster = sha256(families.scorer(name).utils.cluster(document))
-    breakdowns = families.scorer(name).breakdowns(document).values()
+    cluster = sha256(task_scorers.scorer(name).utils.cluster(document))
+    breakdowns = task_scorers.scorer(name).breakdowns(document).values()
     types = (str(value) for value in breakdowns if value is not None)
     return Sample(
         id=number,
         input=[*messages, ChatMessageUser(content=user)],
-        target=families.rendered(name, "doc_to_target", document),
+        target=task_scorers.rendered(name, "doc_to_target", document),
         metadata={"doc": document, "cluster": cluster[:16], "type": next(types, None)},
     )
 
@@ -91,7 +91,7 @@ def verdict(name: str) -> Scorer:
 
     `answer` is the text that the flexible rule extracted, `explanation` the reason.
     """
-    rules = families.scorer(name)
+    rules = task_scorers.scorer(name)
 
     async def score(state: TaskState, target: Target) -> Score:
         task_verdict = rules.explain(state.metadata["doc"], state.output.completion)
@@ -106,8 +106,8 @@ def _register(name: str) -> None:
     """Give this module a function that makes the task for inspect, under its name."""
 
     def make(include_path: str | None = None) -> Task:
-        pack_folder = Path(include_path) if include_path else families.FOLDER
-        generation_settings = families.configuration(name)["generation_kwargs"]
+        pack_folder = Path(include_path) if include_path else task_scorers.FOLDER
+        generation_settings = task_scorers.configuration(name)["generation_kwargs"]
         numbered_docs = enumerate(documents(name, pack_folder))
         samples = [_sample(name, doc_id, doc) for doc_id, doc in numbered_docs]
         return Task(
@@ -118,12 +118,12 @@ def _register(name: str) -> None:
                 temperature=generation_settings["temperature"],
                 max_tokens=generation_settings["max_gen_toks"],
             ),
-            version=str(families.scorer(name).version),
+            version=str(task_scorers.scorer(name).version),
         )
 
     make.__name__ = make.__qualname__ = name
     globals()[name] = task(name=name)(make)
 
 
-for _name in families.all_tasks():
+for _name in task_scorers.all_tasks():
     _register(_name)

@@ -17,7 +17,7 @@ from reasoning_gym.factory import register_dataset
 
 from lm_eval_tasks.fresh import utils as fresh
 
-from ..core.families import configuration, leaf_tasks, prompt, rendered
+from ..core.task_scorers import configuration, leaf_tasks, prompt, rendered
 from . import fresh_documents
 from .rewards import reward
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..core.documents import document, documents
 from ..core.errors import DocumentError, ToolError
-from ..core.families import FOLDER, prompt, prompt_parts, scorer
+from ..core.task_scorers import FOLDER, prompt, prompt_parts, scorer
 from . import explain
 
 

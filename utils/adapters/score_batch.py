@@ -8,7 +8,7 @@ from datetime import datetime, time
 from typing import Any, TypeVar
 
 from ..core.errors import FamilyError, ToolError
-from ..core.families import scorer
+from ..core.task_scorers import scorer
 from . import explain
 
 

@@ -15,7 +15,7 @@ import verifiers.v1 as vf
 from lm_eval_tasks.fresh.utils import read_levels
 
 from ..core.documents import documents
-from ..core.families import FOLDER, is_generated, prompt_parts, scorer
+from ..core.task_scorers import FOLDER, is_generated, prompt_parts, scorer
 from . import fresh_documents, metrics
 from .rewards import reward
 

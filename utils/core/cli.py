@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from .families import FOLDER
+from .task_scorers import FOLDER
 
 
 class _Parser(ArgumentParser):

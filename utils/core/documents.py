@@ -7,9 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from .cli import quiet_harness
-from .contract import SEE, column_fault
 from .errors import FamilyError, ToolError
-from .families import FOLDER, leaf_tasks, reading, scorer
+from .family_contract import SEE, column_fault
+from .task_scorers import FOLDER, leaf_tasks, reading, scorer
 
 
 def load(

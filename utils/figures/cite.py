@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from lm_eval_tasks import VERSION
 
-from ..core.families import FOLDER, benchmarks, scorer, title_of
-from ..core.text_tables import percent
-from ..verdicts.answers import sha256
-from ..verdicts.runs import Model
+from ..core.task_scorers import FOLDER, benchmarks, scorer, title_of
+from ..core.write_tables import percent
+from ..verdicts.read_answers import sha256
+from ..verdicts.runs_by_model import Model
 from ..verdicts.tally import rows_remark
-from .rows import with_interval
+from .score_rows import with_interval
 
 
 _METHOD = "Wilson's with cluster-robust effective sample size (CR2, Bell-McCaffrey)"

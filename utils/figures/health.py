@@ -6,9 +6,9 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from ..core.families import scorer
-from ..core.text_tables import escaped, percent
-from ..verdicts.runs import Model
+from ..core.task_scorers import scorer
+from ..core.write_tables import escaped, percent
+from ..verdicts.runs_by_model import Model
 
 
 _LEAST_SHARE = 0.01  # of the answers, from which on a fault of single answers is told

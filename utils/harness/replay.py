@@ -34,11 +34,17 @@ from lm_eval.utils import make_table, sanitize_model_name
 
 from ..core.cli import output_path, say, tool_parser
 from ..core.errors import DocumentError, ToolError
-from ..core.families import bare, leaf_tasks, reading, scorer
 from ..core.files import check_writable, written_whole
-from ..verdicts.answer_files import find_answer_files
-from ..verdicts.answers import Answer, document_text, read_answers, read_results, sha256
-from .export import PromptTaker, add_options, evaluate, task_names
+from ..core.task_scorers import bare, leaf_tasks, reading, scorer
+from ..verdicts.find_answer_files import find_answer_files
+from ..verdicts.read_answers import (
+    Answer,
+    document_text,
+    read_answers,
+    read_results,
+    sha256,
+)
+from .export_requests import PromptTaker, add_options, evaluate, task_names
 
 
 _HALF = re.compile("[\ud800-\udfff]")  # of a character: a lone surrogate

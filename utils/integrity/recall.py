@@ -18,13 +18,13 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, bdtrik
 
 from ..core.documents import documents_of
-from ..core.families import scorer, transformations
 from ..core.files import read_jsonl
-from ..core.text_tables import p_text, percent, points
+from ..core.task_scorers import scorer, transformations
+from ..core.write_tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm
 from ..verdicts.judge_answer import encode_value
-from ..verdicts.runs import Model
+from ..verdicts.runs_by_model import Model
 from ..verdicts.tally import Document
 
 

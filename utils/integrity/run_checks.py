@@ -19,9 +19,15 @@ from lm_eval_tasks.fresh.utils import Request, read_request
 
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
-from ..core.families import FOLDER, configuration, is_generated, prompt_parts, scorer
-from ..packs.sample import recognise
-from ..verdicts.answers import (
+from ..core.task_scorers import (
+    FOLDER,
+    configuration,
+    is_generated,
+    prompt_parts,
+    scorer,
+)
+from ..packs.random_sample import recognise
+from ..verdicts.read_answers import (
     LONGEST,
     Answer,
     claims_of,

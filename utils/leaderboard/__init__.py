@@ -27,18 +27,18 @@ from functools import partial
 from itertools import chain, product
 from pathlib import Path
 
-from ..core import text_tables
+from ..core import write_tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.files import check_output, written_whole
-from ..figures.rows import RULES
+from ..figures.score_rows import RULES
 from ..integrity.run_checks import Check
-from ..verdicts.answer_files import Failure
-from ..verdicts.options import answer_options
-from ..verdicts.runs import Model, read_models
-from ..verdicts.tables import Table
+from ..verdicts.cli_options import answer_options
+from ..verdicts.find_answer_files import Failure
+from ..verdicts.runs_by_model import Model, read_models
+from ..verdicts.verdict_tables import Table
 from . import page
-from .board import Entrant
 from .data import board_data, board_rows
+from .standings import Entrant
 
 
 # Option -> how the file begins that the tool writes there.
@@ -156,7 +156,9 @@ def _write(data: dict, options: Namespace) -> None:
     content_by_path = page.files(data, options) if options.html else {}
     for table_format in ("csv", "json"):
         if table_path := getattr(options, table_format):
-            table_text = text_tables.render([*board_rows(data["models"])], table_format)
+            table_text = write_tables.render(
+                [*board_rows(data["models"])], table_format
+            )
             content_by_path[table_path] = table_text.encode("utf-8", "backslashreplace")
     beginnings = {
         getattr(options, option): _BEGINNINGS[option] for option in _BEGINNINGS
@@ -180,7 +182,9 @@ def _print_standing(data: dict, options: Namespace) -> None:
                 terminal_row[score_rule] = row[score_rule]
                 terminal_row[f"{score_rule} rank"] = row[f"{score_rule}_rank"] or "–"
             terminal_rows.append(terminal_row)
-    terminal_table = text_tables.render(terminal_rows, "markdown", text_tables.percent)
+    terminal_table = write_tables.render(
+        terminal_rows, "markdown", write_tables.percent
+    )
     sys.stdout.write(f"{terminal_table}\n")
     for path in filter(None, (options.html, options.csv, options.json)):
         say(f"{path.absolute()} is written")

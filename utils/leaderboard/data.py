@@ -16,14 +16,14 @@ from pathlib import Path
 from statistics import fmean
 
 from .. import stats
-from ..core import families
+from ..core import task_scorers
 from ..core.cli import printable
 from ..core.documents import documents
 from ..core.errors import ToolError
-from ..core.families import Group, configuration, scorer, title_of
+from ..core.task_scorers import Group, configuration, scorer, title_of
 from ..figures.cite import citations
 from ..figures.health import silent_ends
-from ..figures.rows import (
+from ..figures.score_rows import (
     RULES,
     estimate_headline,
     headline_scores,
@@ -31,12 +31,12 @@ from ..figures.rows import (
 )
 from ..integrity.recall import recall, recall_sentence
 from ..integrity.run_checks import FALSE, SEVERITY, pack_rows
-from ..verdicts.answer_files import Failure
-from ..verdicts.answers import sha256
+from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
-from ..verdicts.runs import Model, add_rows
-from .board import Entrant, add_remarks, standing
+from ..verdicts.read_answers import sha256
+from ..verdicts.runs_by_model import Model, add_rows
 from .pictures import level_panels, pairs, reason_bars, references
+from .standings import Entrant, add_remarks, standing
 
 
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
@@ -54,11 +54,13 @@ def board_data(
         raise ToolError(
             "the runs have no scored document; name others, or no --leave_out"
         )
-    non_twins = {task for task in scored_tasks if not families.transformations(task)}
+    non_twins = {
+        task for task in scored_tasks if not task_scorers.transformations(task)
+    }
     shown_tasks = non_twins or scored_tasks
-    public_tasks = shown_tasks & families.benchmark_tasks()
-    public_benchmarks = sorted(families.benchmarks([*public_tasks]))
-    other_benchmarks = sorted(families.benchmarks([*shown_tasks - public_tasks]))
+    public_tasks = shown_tasks & task_scorers.benchmark_tasks()
+    public_benchmarks = sorted(task_scorers.benchmarks([*public_tasks]))
+    other_benchmarks = sorted(task_scorers.benchmarks([*shown_tasks - public_tasks]))
     benchmarks = public_benchmarks + other_benchmarks
     for entrant in entrants:
         for benchmark in filter(entrant.answered, benchmarks):
@@ -92,7 +94,7 @@ def _recall_sentences(models: list[Model], include_path: Path) -> Iterator[str]:
         (key[0], document)
         for model in models
         for key, document in model.documents()
-        if families.transformations(key[0])
+        if task_scorers.transformations(key[0])
     )
     for row in recall(models, include_path):
         yield recall_sentence(row, printable(row["run"]))
@@ -115,7 +117,7 @@ def _about(entrants: list[Entrant], options: Namespace) -> dict:
     tallies = [tally for entrant in entrants for tally in entrant.model.tasks.values()]
     return {
         "answers": sum(tally.all.answers for tally in tallies),
-        "pack": tasks_folder.name if tasks_folder != families.FOLDER else None,
+        "pack": tasks_folder.name if tasks_folder != task_scorers.FOLDER else None,
         "partial": dict(_differences({tally.task for tally in tallies}, tasks_folder)),
         "leave_out": options.leave_out,
         "warnings": [],  # on top of the page of a few runs
@@ -292,7 +294,7 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
     for task in tasks if has_many_tasks else ():
         subgroup_names = [
             group.name.removeprefix(prefix)
-            for group in families.groups()
+            for group in task_scorers.groups()
             if task in group.tasks and group.name != benchmark_name
         ]
         column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}

@@ -28,14 +28,14 @@ from lm_eval_tasks import VERSION
 
 from ..core.cli import printable
 from ..core.errors import ToolError
-from ..core.families import scorer
 from ..core.files import check_output
-from ..core.text_tables import natural, percent, points
-from ..figures.rows import RULES
+from ..core.task_scorers import scorer
+from ..core.write_tables import natural, percent, points
+from ..figures.score_rows import RULES
 from ..integrity.run_checks import SEVERITY
+from ..verdicts.excerpts import Pieces
 from ..verdicts.judge_answer import shorten
-from ..verdicts.page_texts import Pieces
-from ..verdicts.runs import Model, add_rows, by_table
+from ..verdicts.runs_by_model import Model, add_rows, by_table
 from ..verdicts.tally import Document
 from . import pictures
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.cli import printable
-from ..core.families import Group, scorer
-from ..core.text_tables import natural
-from ..figures.rows import RULES, headline_scores
+from ..core.task_scorers import Group, scorer
+from ..core.write_tables import natural
+from ..figures.score_rows import RULES, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .board import Entrant
+from .standings import Entrant
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own

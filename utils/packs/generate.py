@@ -22,8 +22,14 @@ from argparse import ArgumentTypeError
 
 from ..core.cli import output_path, tool_parser, whole_number
 from ..core.errors import ToolError
-from ..core.families import all_tasks, configuration, function, is_generated, leaf_tasks
 from ..core.progress import tracked
+from ..core.task_scorers import (
+    all_tasks,
+    configuration,
+    function,
+    is_generated,
+    leaf_tasks,
+)
 from .offline import make
 from .sources import Source
 

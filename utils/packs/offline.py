@@ -26,8 +26,8 @@ from filelock import FileLock, Timeout
 
 from ..core.cli import output_path, say, tool_parser
 from ..core.errors import ToolError
-from ..core.families import FOLDER as TASKS, leaf_tasks, scorer, task_files
 from ..core.progress import tracked
+from ..core.task_scorers import FOLDER as TASKS, leaf_tasks, scorer, task_files
 from .manifest import LOCK, Manifest
 from .sources import Source, checked_lines, find_sources
 

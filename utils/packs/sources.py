@@ -15,7 +15,8 @@ import pyarrow
 
 from ..core.documents import documents_of
 from ..core.errors import ToolError
-from ..core.families import (
+from ..core.files import parse, read_lines
+from ..core.task_scorers import (
     all_tasks,
     function,
     is_generated,
@@ -24,7 +25,6 @@ from ..core.families import (
     task_files,
     transformations,
 )
-from ..core.files import parse, read_lines
 
 
 class Source(NamedTuple):

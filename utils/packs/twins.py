@@ -35,9 +35,9 @@ from lm_eval_tasks.twin.transformations import (
 from ..core.cli import folder_path, output_path, tool_parser, whole_number
 from ..core.documents import documents_of
 from ..core.errors import ToolError
-from ..core.families import all_tasks, configuration, scorer, transformations
 from ..core.files import read_jsonl
 from ..core.progress import tracked
+from ..core.task_scorers import all_tasks, configuration, scorer, transformations
 from . import disputed
 from .manifest import Manifest
 from .offline import check, make

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.families import scorer
+from ..core.task_scorers import scorer
 
 
 _TRIED = 3  # of the gold answers, those that seem best

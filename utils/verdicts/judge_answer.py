@@ -7,11 +7,11 @@ from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 
-from ..core.contract import CUT_OFF, Verdict
 from ..core.documents import documents
 from ..core.errors import DocumentError, LineError
-from ..core.families import reading, scorer
-from .answers import Answer, document_text, sha256
+from ..core.family_contract import CUT_OFF, Verdict
+from ..core.task_scorers import reading, scorer
+from .read_answers import Answer, document_text, sha256
 
 
 # Why an answer cannot tell what its model is able to do. Its scores stand, as in the

@@ -11,11 +11,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.contract import CUT_OFF, EXTRACTED
 from ..core.errors import LineError
-from ..core.families import scorer
+from ..core.family_contract import CUT_OFF, EXTRACTED
+from ..core.task_scorers import scorer
 from ..packs import disputed
-from ..packs.sample import Drawn
+from ..packs.random_sample import Drawn
 
 
 _DIGITS = 12  # of a digest that the table below has

@@ -15,7 +15,7 @@ from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from . import _arithmetic as words
+from . import _wording as words
 
 
 VERSION = "5"
@@ -376,7 +376,7 @@ def _by_task(priorities: list[int]) -> Callable[[tuple], int]:
     return lambda choice: priorities[choice[1]]
 
 
-def settled(project: Project, index: int, knobs: words.Knobs) -> tuple | None:
+def settled(project: Project, index: int, knobs: dict[str, int]) -> tuple | None:
     """Return a project's certain end, and the project without what does not bind.
 
     Where constraints are to bind, no kind of them (rests, breaks, meals or absences) stays
@@ -488,7 +488,7 @@ def is_one_of(rng: random.Random, tenths: int) -> bool:
 
 
 def draw_person(
-    rng: random.Random, knobs: words.Knobs, calendar: list, longest: int
+    rng: random.Random, knobs: dict[str, int], calendar: list, longest: int
 ) -> Person:
     """Return somebody who may rest after so many units in a row, and between tasks."""
     most_in_row = pause_units = gap_units = 0
@@ -542,7 +542,7 @@ LOOKALIKES += ("{row} {unit}s", "{pause} {unit}s")
 Asides = list[tuple[str, str]]  # where in a dialogue people digress so, and the pattern
 
 
-def draw_asides(rng: random.Random, kind: str, knobs: words.Knobs) -> Asides:
+def draw_asides(rng: random.Random, kind: str, knobs: dict[str, int]) -> Asides:
     """Return patterns of sentences that do not concern the project."""
     patterns_by_place = TEXTS["asides"]
     lookalike_asides = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from itertools import accumulate
 
-from ._arithmetic import Knobs, counted
+from ._wording import counted
 
 
 VERSION = "5"
@@ -29,7 +29,9 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(1)
 
 
-def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a question and its month, by months since the year 0.
 
     None where a step leaves the years.

@@ -10,7 +10,6 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from . import _tcp as tcp
-from ._arithmetic import Knobs
 
 
 VERSION = tcp.VERSION
@@ -34,7 +33,9 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
-def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     names = rng.sample(tcp.TEXTS["names"], knobs["people"])
@@ -90,7 +91,9 @@ class Plan(NamedTuple):
         return tcp.PAUSE if holiday_start <= day <= holiday_end else tcp.WORK
 
 
-def _draw_plan(rng: random.Random, knobs: Knobs, start: date, span: int) -> Plan:
+def _draw_plan(
+    rng: random.Random, knobs: dict[str, int], start: date, span: int
+) -> Plan:
     """Return when somebody is away within a span of days from the start."""
     day_off_offsets = sorted(rng.sample(range(span), rng.randrange(1, 4)))
     single_days_off, holiday, weekday_off = [], None, None

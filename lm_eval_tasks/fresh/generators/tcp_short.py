@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from . import _tcp as tcp
-from ._arithmetic import Knobs
 
 
 VERSION = tcp.VERSION
@@ -34,7 +33,9 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
-def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of TCP short; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=7)
     names = rng.sample(tcp.TEXTS["names"], knobs["people"])
@@ -102,7 +103,7 @@ class Shift(NamedTuple):
         return project_hours
 
 
-def draw_shift(rng: random.Random, knobs: Knobs) -> Shift:
+def draw_shift(rng: random.Random, knobs: dict[str, int]) -> Shift:
     """Return somebody's day; where there are `nights`, it may begin in the evening."""
     has_part_hour = tcp.is_one_of(rng, knobs["part_hours"])
     # Cities that never change their clocks.

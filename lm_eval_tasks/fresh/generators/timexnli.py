@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from itertools import islice, product
 from typing import NamedTuple
 
-from . import _arithmetic as words
+from . import _wording as words
 
 
 VERSION = "5"
@@ -73,7 +73,7 @@ KINDS = {
     "date": Kind(8, "on", "day"),
     "year": Kind(2, "in", "year", (("year", 1),), 30),
 }
-SAID = {  # how a time is said
+SAID: dict[str, Callable[[int], str]] = {  # how a time is said
     "weekday": words.WEEKDAYS.__getitem__,
     "day": lambda day: f"the {words.ordinal(day)}",
     "month": words.MONTHS.__getitem__,
@@ -105,7 +105,9 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(1)
 
 
-def row(rng: random.Random, level: int, index: int, knobs: words.Knobs) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a premise, a hypothesis (the claim) and its label; times are numbers.
 
     Each label has its turn: None where the draw has another, or none that is certain.
@@ -399,7 +401,9 @@ def _tell_times(rng: random.Random, kind: str, dated: list[tuple]) -> Iterator[s
     Clocks are of one style, without AM and PM where the hour is 12, which some misread.
     """
     has_hour_twelve = any(time // 60 % 12 == 0 for *_, time in dated)
-    write_clock = words.clock if has_hour_twelve else words.clock_of_a_style(rng)
+    write_clock: Callable[[int], str] = words.clock
+    if not has_hour_twelve:
+        write_clock = words.clock_of_a_style(rng)
     for event, side, time in dated:
         time_text = write_clock(60 * time) if kind == "clock" else SAID[kind](time)
         yield _sentence(rng, event, "time", how=side, time=time_text)

@@ -14,8 +14,8 @@ import json
 import random
 from collections.abc import Callable
 
-from . import _clocks as clocks, _spans as spans
-from ._arithmetic import Knobs, Problem
+from . import _arithmetic_clocks as clocks, _arithmetic_spans as spans
+from ._arithmetic import Problem
 
 
 VERSION = "5"
@@ -48,7 +48,9 @@ def ladder(level: int) -> dict[str, int]:
     return {"steps": level}
 
 
-def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
     round_number, turn_index = divmod(index, len(TURNS))
     type_name = TURNS[turn_index]

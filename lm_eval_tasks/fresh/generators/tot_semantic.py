@@ -20,7 +20,7 @@ from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from ._arithmetic import Knobs, texts
+from ._wording import texts
 
 
 VERSION = "5"
@@ -375,7 +375,9 @@ def ladder(level: int) -> dict[str, int]:
     return {"pairs": 3 + level // 3, "descriptions": level - 2}
 
 
-def row(rng: random.Random, level: int, index: int, knobs: Knobs) -> dict | None:
+def row(
+    rng: random.Random, level: int, index: int, knobs: dict[str, int]
+) -> dict | None:
     """Return a prompt, its question and its label; types, orders and graphs take turns.
 
     None where the facts do not have what the question needs, or where a description does

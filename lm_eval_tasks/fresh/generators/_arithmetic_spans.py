@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from . import _arithmetic as a
+from . import _arithmetic as a, _wording as words
 
 
 # Unit -> its days and months, and the most that something is moved by.
@@ -29,14 +29,14 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
     )
     start_year = rng.randrange(*start_year_bounds)
     reign_texts = [
-        f"the {a.ordinal(dynasty_number)} for {a.years(reign_length)}"
+        f"the {words.ordinal(dynasty_number)} for {words.years(reign_length)}"
         for dynasty_number, reign_length in enumerate(reign_lengths, 1)
     ]
     facts_text = a.TEXTS["one dynasty" if level == 1 else "some dynasties"].format(
-        *a.places(rng, 1), level, a.joined(reign_texts), a.years(total_years)
+        *a.places(rng, 1), level, words.joined(reign_texts), words.years(total_years)
     )
     stated_subject, asked_subject = (
-        f"the {a.ordinal(dynasty_number)} dynasty" if level > 1 else "it"
+        f"the {words.ordinal(dynasty_number)} dynasty" if level > 1 else "it"
         for dynasty_number in (1, level)
     )
     stated_verb, asked_verb = "took", "lose"
@@ -47,11 +47,11 @@ def dynasties(rng: random.Random, level: int) -> a.Problem:
         stated_year, answer_year = answer_year, stated_year
     return a.problem(
         "dynasties",
-        {"answer": a.era(answer_year)},
+        {"answer": words.era(answer_year)},
         facts=facts_text,
         subject=stated_subject.capitalize(),
         verb=stated_verb,
-        year=a.era(stated_year),
+        year=words.era(stated_year),
         target=asked_subject,
         target_verb=asked_verb,
     )
@@ -64,7 +64,7 @@ def _appointment(rng: random.Random) -> str:
 def _moves(amounts: list[tuple[int, str]]) -> str:
     """Return in words by how much of a unit an appointment was moved, time after time."""
     return ", then ".join(
-        f"{a.counted(abs(amount), unit)} {'later' if amount > 0 else 'earlier'}"
+        f"{words.counted(abs(amount), unit)} {'later' if amount > 0 else 'earlier'}"
         for amount, unit in amounts
     )
 
@@ -79,9 +79,9 @@ def moved_weekday(rng: random.Random, level: int) -> a.Problem:
         days_moved += moves[-1][0] * days_per_unit
     return a.problem(
         "moved_weekday",
-        {"answer": a.WEEKDAYS[(start_weekday + days_moved) % 7]},
+        {"answer": words.WEEKDAYS[(start_weekday + days_moved) % 7]},
         topic=_appointment(rng),
-        weekday=a.WEEKDAYS[start_weekday],
+        weekday=words.WEEKDAYS[start_weekday],
         moves=_moves(moves),
     )
 
@@ -102,14 +102,14 @@ def moved_date(rng: random.Random, level: int) -> a.Problem:
         amount = rng.randrange(2, 2 + most_amount * min(level, 5) // 5)
         amount *= rng.choice((1, -1) if moved_day.year > FIRST_YEAR else (1,))
         moves.append((amount, unit))
-        moved_day = a.plus_months(
+        moved_day = words.plus_months(
             moved_day + timedelta(amount * days_per_unit), amount * months_per_unit
         )
     return a.problem(
         "moved_date",
         {"date": f"{moved_day:%m/%d/%Y}"},
         topic=_appointment(rng),
-        date=a.in_words(start_day, rng.random() < 0.5),
+        date=words.in_words(start_day, rng.random() < 0.5),
         moves=_moves(moves),
         rule=a.TEXTS["month rule"] * (level > 2),
     )
@@ -127,14 +127,16 @@ def founded(rng: random.Random, level: int) -> a.Problem:
         distance_text = "in the same year as"
         if founding_year != previous_year:
             side_word = "after" if founding_year > previous_year else "before"
-            distance_text = f"{a.years(abs(founding_year - previous_year))} {side_word}"
+            distance_text = (
+                f"{words.years(abs(founding_year - previous_year))} {side_word}"
+            )
         facts.append(f"that of {place} {distance_text} that of {previous_place}")
     anniversary_number = rng.randrange(5, 150)
     return a.problem(
         "founded",
         {"answer": str(founding_year + anniversary_number)},
         facts=", ".join(facts),
-        rank=a.ordinal(anniversary_number),
+        rank=words.ordinal(anniversary_number),
         place=places[-1],
     )
 
@@ -154,11 +156,11 @@ class Moment(NamedTuple):
 
 def _moment(rng: random.Random, day: date, level: int, share: float = 0.5) -> Moment:
     """Return a moment of a day; above level 3, a share of them with a time."""
-    date_text = a.mixed_date(rng, day) if level > 1 else a.in_words(day, False)
+    date_text = words.mixed_date(rng, day) if level > 1 else words.in_words(day, False)
     if level < 4 or rng.random() >= share:
         return Moment(day, 0, f"on {date_text}")
-    second_of_day = 60 * rng.randrange(1, a.DAY // 60)
-    return Moment(day, second_of_day, f"on {date_text} at {a.clock(second_of_day)}")
+    second_of_day = 60 * rng.randrange(1, words.DAY // 60)
+    return Moment(day, second_of_day, f"on {date_text} at {words.clock(second_of_day)}")
 
 
 def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
@@ -169,7 +171,7 @@ def _moments(rng: random.Random, level: int, count: int) -> list[Moment]:
     for day_offset in rng.sample(range(window_days), count):
         day = window_start + timedelta(day_offset)
         if level > 2 and rng.random() < 0.15:
-            month_text = f"in {a.MONTHS[day.month - 1]} {day.year}"
+            month_text = f"in {words.MONTHS[day.month - 1]} {day.year}"
             moments.append(Moment(day.replace(day=1), 0, month_text))
         elif level > 3 and moments and rng.random() < 0.3:  # on the day of another
             moments.append(_moment(rng, moments[-1].day, level))
@@ -239,12 +241,12 @@ def before_or_after(rng: random.Random, level: int) -> a.Problem | None:
 
 def first_or_last(rng: random.Random, level: int) -> a.Problem | None:
     """Who arrived first or last in a day; some times are told by that of others."""
-    write_clock, names = a.clock_of_a_style(rng), a.names(rng, level + 2)
-    draw_second = partial(rng.randrange, 60, a.DAY, 60)
+    write_clock, names = words.clock_of_a_style(rng), a.names(rng, level + 2)
+    draw_second = partial(rng.randrange, 60, words.DAY, 60)
     fact_wording = (
         "{} {}",
         lambda second: f"at {write_clock(second)}",
-        a.duration,
+        words.duration,
         "before",
         "after",
     )
@@ -266,8 +268,8 @@ def oldest_city(rng: random.Random, level: int) -> a.Problem | None:
     draw_year, cities = partial(rng.randrange, -700, 700), a.places(rng, level + 1)
     fact_wording = (
         "{} was founded {}",
-        lambda year: f"in {a.era(year)}",
-        a.years,
+        lambda year: f"in {words.era(year)}",
+        words.years,
         "before",
         "after",
     )
@@ -294,8 +296,8 @@ def open_days(rng: random.Random, level: int) -> a.Problem:
         span_days = rng.randint(10, most_span_days)
         last_day = first_day + timedelta(span_days - 1)
         span_texts.append(
-            f"from {a.in_words(first_day, is_month_first)}"
-            f" to {a.in_words(last_day, is_month_first)}"
+            f"from {words.in_words(first_day, is_month_first)}"
+            f" to {words.in_words(last_day, is_month_first)}"
         )
         first_day, total_days = last_day, total_days + span_days
     return a.problem(
@@ -315,10 +317,10 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
         age_months = rng.randrange(2, 60 + 60 * min(level, 10))
         extra_days = rng.randrange(28)
         # `extra_days` before the same day of the month, but less than a month.
-        birth_date = a.plus_months(today, -age_months) - timedelta(extra_days)
+        birth_date = words.plus_months(today, -age_months) - timedelta(extra_days)
         if birth_date.day > 28:
             birth_date = birth_date.replace(day=28)
-        birth_facts.append(f"{name} was born on {a.in_words(birth_date, False)}")
+        birth_facts.append(f"{name} was born on {words.in_words(birth_date, False)}")
         total_months += age_months
     query = "Add up their ages, each in full months: how many months did that make"
     if len(names) == 1:
@@ -327,26 +329,28 @@ def full_months(rng: random.Random, level: int) -> a.Problem:
         "full_months",
         {"answer": total_months},
         facts=". ".join(birth_facts),
-        today=a.in_words(today, False),
+        today=words.in_words(today, False),
         query=query,
     )
 
 
 def shifts_worked(rng: random.Random, level: int) -> a.Problem:
     """The time of shifts together, some of which end on the next day."""
-    shift_facts, total_seconds, write_clock = [], 0, a.clock_of_a_style(rng)
+    shift_facts, total_seconds, write_clock = [], 0, words.clock_of_a_style(rng)
     for name in a.names(rng, level):
         start_second = a.time(rng, level)
         shift_seconds = 600 + a.time(rng, level) % 50_400
-        end_second = (start_second + shift_seconds) % a.DAY
+        end_second = (start_second + shift_seconds) % words.DAY
         shift_facts.append(
             f"{name} was logged in from {write_clock(start_second)}"
             f" to {write_clock(end_second)}"
         )
         total_seconds += shift_seconds
     query = "How long was that?" if level == 1 else "Add up these spans."
-    answer = a.hours_minutes_seconds(total_seconds, "hours minutes seconds")
-    return a.problem("shifts_worked", answer, facts=a.joined(shift_facts), query=query)
+    answer = words.hours_minutes_seconds(total_seconds, "hours minutes seconds")
+    return a.problem(
+        "shifts_worked", answer, facts=words.joined(shift_facts), query=query
+    )
 
 
 def reigns(rng: random.Random, level: int) -> a.Problem:
@@ -360,7 +364,7 @@ def reigns(rng: random.Random, level: int) -> a.Problem:
             if is_across_eras
             else rng.randrange(-900, 500)
         )
-        span_text = f"{a.era(start_year)} to {a.era(start_year + span_years)}"
+        span_text = f"{words.era(start_year)} to {words.era(start_year + span_years)}"
         span_facts.append(f"{place} was a republic from {span_text}")
         total_years += span_years
     query = "Add up these spans, in years."

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from ..core.progress import progress
-from ..packs.sample import recognise
-from .answer_files import AnswerFile, Failure, find_answer_files
-from .answers import LONGEST
+from ..packs.random_sample import recognise
+from .find_answer_files import AnswerFile, Failure, find_answer_files
 from .judge_file import MOST_FAULTS
-from .tables import Table, make_tables
+from .read_answers import LONGEST
 from .tally import Document, Tally
+from .verdict_tables import Table, make_tables
 
 
 @dataclass(eq=False)

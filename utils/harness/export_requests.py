@@ -37,11 +37,11 @@ from lm_eval.models.api_models import TemplateAPI
 from ..core.cli import include_path_option, output_path, tool_parser, whole_number
 from ..core.documents import load
 from ..core.errors import ToolError
-from ..core.families import bare, leaf_tasks
 from ..core.files import check_output, written_whole
 from ..core.harness_private import MergeDictAction
 from ..core.progress import tracked
-from ..verdicts.answers import custom_id, read_answers
+from ..core.task_scorers import bare, leaf_tasks
+from ..verdicts.read_answers import custom_id, read_answers
 
 
 # How a file of requests begins.

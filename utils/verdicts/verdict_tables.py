@@ -24,7 +24,6 @@ from lm_eval_tasks import VERSION
 
 from ..core.documents import documents
 from ..core.errors import LineError, ToolError, fault_of
-from ..core.families import FOLDER, all_tasks
 from ..core.files import (
     is_stream,
     open_part,
@@ -35,8 +34,9 @@ from ..core.files import (
 )
 from ..core.processes import Ended, run_apart
 from ..core.progress import metered
-from .answer_files import SAMPLES_NAME, AnswerFile
-from .answers import sha256
+from ..core.task_scorers import FOLDER, all_tasks
+from .excerpts import Pieces
+from .find_answer_files import SAMPLES_NAME, AnswerFile
 from .judge_file import (
     DOCUMENTS_NAME,
     LIMITS,
@@ -47,7 +47,7 @@ from .judge_file import (
     digests_of,
     judge_apart,
 )
-from .page_texts import Pieces
+from .read_answers import sha256
 from .tally import Document
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from itertools import chain, pairwise
 
-from ..core.families import prompt
-from .answers import Answer, messages_of
+from ..core.task_scorers import prompt
+from .read_answers import Answer, messages_of
 
 
 LONGEST_PROMPT, LONGEST_RESPONSE = 4_000, 2_400  # characters; longer ones lose some

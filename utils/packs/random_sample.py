@@ -35,7 +35,8 @@ from .. import stats
 from ..core.cli import include_path_option, output_path, tool_parser, whole_number
 from ..core.documents import documents
 from ..core.errors import ToolError
-from ..core.families import (
+from ..core.files import check_output, written_whole
+from ..core.task_scorers import (
     FOLDER,
     Group,
     benchmarks,
@@ -44,8 +45,7 @@ from ..core.families import (
     scorer,
     title_of,
 )
-from ..core.files import check_output, written_whole
-from ..core.text_tables import render
+from ..core.write_tables import render
 
 
 SEED_KEY = "sample_seed"  # of a run's metadata: the seed of its rows

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from ..core.documents import document
-from ..core.families import scorer
+from ..core.task_scorers import scorer
 from . import explain
 
 

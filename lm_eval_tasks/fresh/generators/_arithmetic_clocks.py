@@ -9,7 +9,7 @@ from functools import partial
 from math import lcm
 from typing import NamedTuple
 
-from . import _arithmetic as a
+from . import _arithmetic as a, _wording as words
 
 
 # Divisors of 2,520, so that any of them fall together within seven years.
@@ -44,8 +44,8 @@ def average(rng: random.Random, level: int) -> a.Problem:
         "name": a.names(rng, 1)[0],
         "machine": rng.choice(a.TEXTS["machines"]),
     }
-    text_slots |= {"facts": "; ".join(map(a.duration, durations))}
-    answer = a.hours_minutes_seconds(mean_seconds, "H M S")
+    text_slots |= {"facts": "; ".join(map(words.duration, durations))}
+    answer = words.hours_minutes_seconds(mean_seconds, "H M S")
     return a.problem("average", answer, count=duration_count, **text_slots)
 
 
@@ -64,16 +64,18 @@ def at_the_same_pace(rng: random.Random, level: int) -> a.Problem:
         )
         job_size = rng.randrange(3, 40)
         sample_text, job_text = [
-            f"{verb} {a.counted(piece_count, noun).replace(' ', f' {noun_adjective}')}"
+            f"{verb} {words.counted(piece_count, noun).replace(' ', f' {noun_adjective}')}"
             for piece_count in (sample_size, job_size)
         ]
         sample_seconds = seconds_per_piece * sample_size
-        pace_facts.append(f"{a.duration(sample_seconds)} to {sample_text}")
+        pace_facts.append(f"{words.duration(sample_seconds)} to {sample_text}")
         job_texts.append(job_text)
         total_seconds += seconds_per_piece * job_size
     text_slots = {"facts": "; ".join(pace_facts), "name": a.names(rng, 1)[0]}
-    asked_jobs_text = a.joined(job_texts) + ", one job after the other" * (level > 1)
-    answer = a.hours_minutes_seconds(total_seconds, "X Y Z")
+    asked_jobs_text = words.joined(job_texts) + ", one job after the other" * (
+        level > 1
+    )
+    answer = words.hours_minutes_seconds(total_seconds, "X Y Z")
     return a.problem("at_the_same_pace", answer, query=asked_jobs_text, **text_slots)
 
 
@@ -107,7 +109,7 @@ def next_time(rng: random.Random, level: int) -> a.Problem:
     return a.problem(
         "next_time",
         {"answer": f"{next_meeting_day:{strftime_form}}"},
-        facts=a.joined(routine_facts),
+        facts=words.joined(routine_facts),
         premise=premise_text,
         query=query_text,
         form=date_form,
@@ -123,14 +125,14 @@ def clock_time(rng: random.Random, level: int) -> a.Problem:
         unit_seconds * rng.randrange(600 // unit_seconds, 36_000 // unit_seconds)
         for _ in range(level)
     ]
-    stated_second, write_clock = a.time(rng, level), a.clock_of_a_style(rng)
+    stated_second, write_clock = a.time(rng, level), words.clock_of_a_style(rng)
     stated_verb, query_text, direction = "begins", "When is it over", 1
     if rng.random() >= 0.6:
         stated_verb, direction = "has to be over", -1
         query_text = "When does it have to begin"
-    answer = a.day_and_time(stated_second + direction * sum(durations))
+    answer = words.day_and_time(stated_second + direction * sum(durations))
     text_slots = {"begins": stated_verb, "clock": write_clock(stated_second)}
-    text_slots |= {"facts": a.by_turns(durations, "heating for", "cooling for")}
+    text_slots |= {"facts": words.by_turns(durations, "heating for", "cooling for")}
     return a.problem("clock_time", answer, query=query_text, **text_slots)
 
 
@@ -204,7 +206,7 @@ class Calendar(NamedTuple):
             answer_value, answer_form = "unanswerable", '"HH:MM"'
             if meeting_starts:
                 min_or_max = min if edge_word == "earliest" else max
-                answer_value = a.clock(60 * min_or_max(meeting_starts))
+                answer_value = words.clock(60 * min_or_max(meeting_starts))
         text_slots = {"facts": facts, "length": self.length, "when": raster_text}
         text_slots |= {"query": query_text, "form": answer_form}
         return a.problem("meeting", {"answer": answer_value}, **text_slots)
@@ -232,8 +234,11 @@ def _calendar(rng: random.Random, level: int) -> Calendar:
 
 def _told_spans(spans: list[tuple[int, int]]) -> str:
     """Return spans of minutes as words: "from 09:00 to 10:30 and from …"."""
-    return a.joined(
-        [f"from {a.clock(60 * start)} to {a.clock(60 * end)}" for start, end in spans]
+    return words.joined(
+        [
+            f"from {words.clock(60 * start)} to {words.clock(60 * end)}"
+            for start, end in spans
+        ]
     )
 
 
@@ -262,8 +267,8 @@ def busy_calendars(rng: random.Random, level: int) -> a.Problem | None:
     """How many starts a meeting can have, or the first or last, by when each is busy."""
     calendar, names = _calendar(rng, level), a.names(rng, level + 1)
     hours_sentence = (
-        f"{a.joined(names)} work from {a.clock(60 * calendar.start)} to"
-        f" {a.clock(60 * calendar.end)} and meet within these hours."
+        f"{words.joined(names)} work from {words.clock(60 * calendar.start)} to"
+        f" {words.clock(60 * calendar.end)} and meet within these hours."
     )
     for _ in range(MOST_TRIES):
         busy_texts, fixed_spans = [], []
@@ -300,25 +305,29 @@ def _zone(rng: random.Random, level: int) -> int:
 def _flight(rng: random.Random, here: int, there: int) -> int:
     """Return the seconds of a flight between two zones: the further, the longer."""
     gap_seconds = abs(here - there)
-    return 60 * (rng.randrange(45, 200) + min(gap_seconds, a.DAY - gap_seconds) // 72)
+    return 60 * (
+        rng.randrange(45, 200) + min(gap_seconds, words.DAY - gap_seconds) // 72
+    )
 
 
 def _zone_name(seconds: int) -> str:
-    return f"UTC{'-' if seconds < 0 else '+'}{a.clock(abs(seconds))}"
+    return f"UTC{'-' if seconds < 0 else '+'}{words.clock(abs(seconds))}"
 
 
 def calls(rng: random.Random, level: int) -> a.Problem | None:
     """The clock of the last one in a chain of calls, each at a time of the caller's."""
     names = a.names(rng, level + 1)
     zone_offsets = [_zone(rng, level) for _ in names]
-    first_local_time = 60 * rng.randrange(a.DAY // 60)
+    first_local_time = 60 * rng.randrange(words.DAY // 60)
     call_texts = [
-        f"At {a.clock(first_local_time)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
+        f"At {words.clock(first_local_time)} on {names[0]}'s clock, {names[0]} calls {names[1]}"
     ]
     utc_call_time = first_local_time - zone_offsets[0]
     for caller_index in range(1, len(names) - 1):
         utc_call_time += 60 * rng.randrange(10, 1430)
-        clock_text = a.clock((utc_call_time + zone_offsets[caller_index]) % a.DAY)
+        clock_text = words.clock(
+            (utc_call_time + zone_offsets[caller_index]) % words.DAY
+        )
         caller, callee = names[caller_index : caller_index + 2]
         call_texts.append(
             f"when {caller}'s clock next shows {clock_text}, {caller} calls {callee}"
@@ -329,9 +338,9 @@ def calls(rng: random.Random, level: int) -> a.Problem | None:
     ]
     return a.problem(
         "calls",
-        a.day_and_time(utc_call_time + zone_offsets[-1], 5),
+        words.day_and_time(utc_call_time + zone_offsets[-1], 5),
         last=" last" * (level > 1),
-        where=a.joined(zone_texts),
+        where=words.joined(zone_texts),
         facts="; ".join(call_texts),
         name=names[-1],
     )
@@ -341,16 +350,19 @@ def landing(rng: random.Random, level: int) -> a.Problem:
     """The local time of the landing, after flights and stops."""
     origin, destination = a.places(rng, 2)
     origin_offset, destination_offset = _zone(rng, level), _zone(rng, level)
-    local_departure_second = 60 * rng.randrange(a.DAY // 60)
+    local_departure_second = 60 * rng.randrange(words.DAY // 60)
     durations = [_flight(rng, origin_offset, destination_offset)]
     for _ in range(level - 1):
         durations += [60 * rng.randrange(35, 600), _flight(rng, 0, 0)]
     utc_landing_time = local_departure_second - origin_offset + sum(durations)
-    answer = a.day_and_time(utc_landing_time + destination_offset, 5)
-    text_slots = {"facts": a.by_turns(durations, "a flight of", "a stop of")}
+    answer = words.day_and_time(utc_landing_time + destination_offset, 5)
+    text_slots = {"facts": words.by_turns(durations, "a flight of", "a stop of")}
     text_slots |= {"here": origin, "from_zone": _zone_name(origin_offset)}
     text_slots |= {"there": destination, "to_zone": _zone_name(destination_offset)}
-    text_slots |= {"name": a.names(rng, 1)[0], "clock": a.clock(local_departure_second)}
+    text_slots |= {
+        "name": a.names(rng, 1)[0],
+        "clock": words.clock(local_departure_second),
+    }
     return a.problem("landing", answer, **text_slots)
 
 
@@ -358,14 +370,18 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
     """The time of flights, by the local dates and times of their ends."""
     cities = a.places(rng, level + 1)
     zone_offsets = [_zone(rng, level) for _ in cities]
-    utc_time = 60 * rng.randrange(a.DAY // 60)  # since midnight of the start day
+    utc_time = 60 * rng.randrange(words.DAY // 60)  # since midnight of the start day
     start_day, flight_texts, seconds_in_the_air = a.date_of(rng, 1990, 2020), [], 0
 
     def write_city_and_time(city_index: int) -> str:
         """Return a city and the local time and date there at `utc_time`."""
-        days_later, second_of_day = divmod(utc_time + zone_offsets[city_index], a.DAY)
+        days_later, second_of_day = divmod(
+            utc_time + zone_offsets[city_index], words.DAY
+        )
         local_date = start_day + timedelta(days_later)
-        time_and_date = f"{a.clock(second_of_day)} on {a.in_words(local_date, False)}"
+        time_and_date = (
+            f"{words.clock(second_of_day)} on {words.in_words(local_date, False)}"
+        )
         return f"{cities[city_index]} at {time_and_date}"
 
     for origin_index in range(len(cities) - 1):
@@ -380,10 +396,13 @@ def time_in_the_air(rng: random.Random, level: int) -> a.Problem:
         f"{city} is at {_zone_name(zone_offset)}"
         for city, zone_offset in zip(cities, zone_offsets)
     ]
-    text_slots = {"where": a.joined(zone_texts), "facts": "; from ".join(flight_texts)}
-    answer = {"days": seconds_in_the_air // a.DAY}
-    answer |= a.hours_minutes_seconds(
-        seconds_in_the_air % a.DAY, "hours minutes seconds"
+    text_slots = {
+        "where": words.joined(zone_texts),
+        "facts": "; from ".join(flight_texts),
+    }
+    answer = {"days": seconds_in_the_air // words.DAY}
+    answer |= words.hours_minutes_seconds(
+        seconds_in_the_air % words.DAY, "hours minutes seconds"
     )
     return a.problem("time_in_the_air", answer, name=a.names(rng, 1)[0], **text_slots)
 
@@ -392,7 +411,7 @@ def widest_gap(rng: random.Random, level: int) -> a.Problem | None:
     """How far the zones of two places, or the outermost of more, are apart."""
     city_phrases = [f"those in {city}" for city in a.places(rng, level + 1)]
     write_zone = lambda zone_offset: f"at {_zone_name(zone_offset)}"  # noqa: E731
-    wording = "{} are {}", write_zone, a.duration, "behind", "ahead of"
+    wording = "{} are {}", write_zone, words.duration, "behind", "ahead of"
     draw_zone = partial(_zone, rng, level)
     zone_facts, zones_text, direct_zone_facts = a.draw_facts(
         rng, level, city_phrases, draw_zone, wording
@@ -448,7 +467,7 @@ def impossible_date(rng: random.Random, level: int) -> a.Problem:
         for _ in range(step_count):
             previous_name, name = name, next(name_iterator)
             day_offset = rng.choice((1, -1)) * rng.randint(2, longest_step)
-            distance_text = a.counted(abs(day_offset), "day")
+            distance_text = words.counted(abs(day_offset), "day")
             side_word = "later" if day_offset > 0 else "earlier"
             step_facts.append(
                 f"{name}'s is dated {distance_text} {side_word} than {previous_name}'s"
@@ -499,20 +518,20 @@ def possible_weekdays(rng: random.Random, level: int) -> a.Problem:
         for _ in range(level)
     ]
     half_day_text, earliest_start = rng.choice(
-        (("before noon", 0), ("at noon or later", a.DAY // 2))
+        (("before noon", 0), ("at noon or later", words.DAY // 2))
     )
     start_weekday = rng.randrange(7)
     earliest_end = earliest_start + sum(leg_seconds)
-    latest_end = earliest_end + a.DAY // 2 - 1  # the last second of that half
+    latest_end = earliest_end + words.DAY // 2 - 1  # the last second of that half
     end_weekdays = [
-        a.WEEKDAYS[(start_weekday + days_later) % 7]
-        for days_later in range(earliest_end // a.DAY, latest_end // a.DAY + 1)
+        words.WEEKDAYS[(start_weekday + days_later) % 7]
+        for days_later in range(earliest_end // words.DAY, latest_end // words.DAY + 1)
     ]
     return a.problem(
         "possible_weekdays",
         {"unordered_list": end_weekdays},
-        weekday=a.WEEKDAYS[start_weekday],
-        facts=a.by_turns(leg_seconds, "sails for", "lies at anchor for"),
+        weekday=words.WEEKDAYS[start_weekday],
+        facts=words.by_turns(leg_seconds, "sails for", "lies at anchor for"),
         half=half_day_text,
         place=a.places(rng, 1)[0],
     )
@@ -538,9 +557,9 @@ def age(rng: random.Random, level: int) -> a.Problem:
     is_answerable = rng.random() < 2 / 3
     vague_name = rng.choice(side_names if is_answerable else chain_names[1:] or [""])
     birth_by_name = {names[0]: first_birth}
-    facts = [f"{names[0]} was born on {a.in_words(first_birth, False)}"]
+    facts = [f"{names[0]} was born on {words.in_words(first_birth, False)}"]
     if level == 1:
-        birthday_text = f"{first_birth.day} {a.MONTHS[first_birth.month - 1]}"
+        birthday_text = f"{first_birth.day} {words.MONTHS[first_birth.month - 1]}"
         facts = [f"The birthday of {names[0]} is on {birthday_text}"]
         told_name, told_age = names[not is_answerable], rng.randrange(5, 40)
         facts.append(f"{told_name} turned {told_age} in {first_birth.year + told_age}")
@@ -552,17 +571,19 @@ def age(rng: random.Random, level: int) -> a.Problem:
             side_word = "older" if peer_years_later > 0 else "younger"
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
         months_later = (12 * years + months) * (1 if side_word == "younger" else -1)
-        birth_by_name[name] = a.plus_months(birth_by_name[peer_name], months_later)
+        birth_by_name[name] = words.plus_months(birth_by_name[peer_name], months_later)
         gap_text = ""
         if name != vague_name:
-            gap_text = f"exactly {a.years(years)} and {a.counted(months, 'month')} "
+            gap_text = (
+                f"exactly {words.years(years)} and {words.counted(months, 'month')} "
+            )
         facts.append(f"{name} is {gap_text}{side_word} than {peer_name}")
     rng.shuffle(facts)
     birth_years = [birth_date.year for birth_date in birth_by_name.values()]
     today = a.date_of(rng, max(birth_years) + 1, min(min(birth_years) + 100, 2025))
     asked_age = _full_years(birth_by_name[chain_names[-1]], today)
     answer = {"answer": asked_age if is_answerable else "unanswerable"}
-    text_slots = {"facts": ". ".join(facts), "today": a.in_words(today, False)}
+    text_slots = {"facts": ". ".join(facts), "today": words.in_words(today, False)}
     return a.problem("age", answer, name=chain_names[-1], **text_slots)
 
 

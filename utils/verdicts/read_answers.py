@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from ..core.documents import document
 from ..core.errors import FamilyError, ToolError
-from ..core.families import all_tasks, bare, scorer
 from ..core.files import Line, parse, read_lines
-from ..packs.sample import SEED_KEY
+from ..core.task_scorers import all_tasks, bare, scorer
+from ..packs.random_sample import SEED_KEY
 
 
 LONGEST, _MOST_NUMBER = 200, 10**15  # of claims in results: characters, and a number

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 
-from ..core.contract import SHARE, Metric
 from ..core.errors import ToolError
-from ..core.families import Group, benchmarks, scorer
-from ..core.text_tables import natural, percent
+from ..core.family_contract import SHARE, Metric
+from ..core.task_scorers import Group, benchmarks, scorer
+from ..core.write_tables import natural, percent
 from ..stats import (
     Estimate,
     estimate_difference,
@@ -20,7 +20,7 @@ from ..stats import (
     linearised,
 )
 from ..verdicts.judge_answer import INVALID
-from ..verdicts.repeats import together
+from ..verdicts.pass_at_k import together
 from ..verdicts.tally import Document, Figures, Tally
 
 

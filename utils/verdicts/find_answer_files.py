@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..core.errors import fault_of
-from ..core.families import all_tasks
 from ..core.files import SUFFIXES
+from ..core.task_scorers import all_tasks
 
 
 SAMPLES_NAME = re.compile(

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import lm_eval_tasks
 
-from .contract import (
+from .errors import DocumentError, FamilyError, ToolError
+from .family_contract import (
     SEE,
     Columns,
     Family,
@@ -31,7 +32,6 @@ from .contract import (
     headline_of,
     read_metrics,
 )
-from .errors import DocumentError, FamilyError, ToolError
 
 
 FOLDER = Path(lm_eval_tasks.__file__).resolve().parent

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from statistics import mean
 
-from ..core.families import scorer
+from ..core.task_scorers import scorer
 from .tally import Document
 
 

@@ -11,10 +11,10 @@ from operator import itemgetter
 from statistics import fmean
 from typing import NamedTuple
 
-from ..core.families import Group, scorer, title_of
+from ..core.task_scorers import Group, scorer, title_of
 from ..integrity.run_checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
-from ..verdicts.answers import sha256
-from ..verdicts.runs import Model
+from ..verdicts.read_answers import sha256
+from ..verdicts.runs_by_model import Model
 from ..verdicts.tally import Document
 
 

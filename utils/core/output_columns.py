@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .families import all_tasks, scorer
+from .task_scorers import all_tasks, scorer
 
 
 RULES = "published|flexible"
@@ -29,10 +29,14 @@ class Format(NamedTuple):
     """What a file holds: an object, or a list or lines of objects, with these columns."""
 
     title: str
-    file: str  # what it is called, or by which command it is written
+    about: str  # by which command it is written, and what a row is
     is_list: bool
     columns: list[Column]
     required: list[str]
+
+
+# Unit -> the least and the largest value of a column with it.
+_BOUNDS = {"share": (0, 1), "difference of shares": (-1, 1)}
 
 
 _FIGURES = [
@@ -41,9 +45,14 @@ _FIGURES = [
     Column("extracted", "number|null", "documents in which the published rule finds an answer", "share"),
     Column("METRIC", "number|null", "mean of a metric of the task", "as its family's METRICS say"),
     Column("METRIC n", "integer", "documents that the metric applies to, where these are not all"),
-    Column("format_cost", "number", "flexible minus published score", "share"),
-    Column("FIGUREEND", "number|null", "end of the figure's 95 % interval", "as the figure"),
-    Column("RULE_error", "number|null", "standard error of the score (CR2)", "share"),
+    *(
+        Column(f"{rule}_{end}", "number|null", f"{word} end of its 95 % interval, to draw error bars by", "share")
+        for rule in ("published", "flexible")
+        for end, word in (("low", "lower"), ("high", "upper"))
+    ),
+    Column("format_cost", "number", "flexible minus published score", "difference of shares"),
+    Column("FIGUREEND", "number|null", "end of another figure's 95 % interval", "as the figure"),
+    Column("RULE_error", "number|null", "standard error of the score (CR2); the interval is not made of it", "share"),
     Column("RULE_freedom", "number|null", "degrees of freedom of that error"),
     Column("RULE_design_effect", "number|null", "variance of the score by that of as many independent documents"),
     Column("constant", "number|null", "published score of the best one answer to every document", "share"),
@@ -82,9 +91,9 @@ _DIFFERENCE = [
     Column("n", "integer", "documents that both answered"),
     Column("a", "number", "score of run a on these", "share"),
     Column("b", "number", "score of run b", "share"),
-    Column("difference", "number", "run a minus run b, paired by document", "share"),
-    Column("low", "number|null", "lower end of the 95 % interval", "share"),
-    Column("high", "number|null", "upper end", "share"),
+    Column("difference", "number", "run a minus run b, paired by document", "difference of shares"),
+    Column("low", "number|null", "lower end of its 95 % interval", "difference of shares"),
+    Column("high", "number|null", "upper end", "difference of shares"),
     Column("error", "number|null", "standard error of the difference (CR2)", "share"),
     Column("freedom", "number|null", "degrees of freedom"),
     Column("clusters", "integer", "groups of documents that share a text or template"),
@@ -104,11 +113,16 @@ _DIFFERENCE = [
     Column("least_share", "number|null", "least share of recalled labels that 4 of 5 tests would name", "share"),
     Column("unpaired", "boolean", "whether the pack's twins are not in pairs"),
     Column("rows", "integer", "twins of which the public row is answered, too"),
-    Column("value", "number", "public minus twin score on these", "share"),
+    Column("value", "number", "public minus twin score on these", "difference of shares"),
 ]  # fmt: skip
 FORMATS = {
     "score": Format(
-        "Figures of runs", "`temporal-eval score --format json` and `csv`", True,
+        "Figures of runs",
+        "Written by `temporal-eval score --format json` and `csv`. A row is of a benchmark (it has `tasks`), of a"
+        " task, or of a part of a task (`by` and `value`); no two rows have equal `run`, `task`, `filter`, `by` and"
+        " `value`. Parts stand in the order of their values, numbers as numbers. A part without answers has no row."
+        " Each interval is of its own row, over documents that share a text as one cluster",
+        True,
         [
             Column("run", "string", "name of the run"),
             Column("task", "string", "benchmark or task"),
@@ -118,11 +132,17 @@ FORMATS = {
         ["run", "task", "by", "value", "n", "published", "flexible"],
     ),
     "compare": Format(
-        "Differences of runs", "`temporal-eval compare --format json` and `csv`", True,
+        "Differences of runs",
+        "Written by `temporal-eval compare --format json` and `csv`. A row is of two runs, a benchmark or task, and"
+        " a score, or of what a run recalls",
+        True,
         _DIFFERENCE, ["scope"],
     ),
     "leaderboard": Format(
-        "Figures of models", "`temporal-eval leaderboard --json` and `--csv`", True,
+        "Figures of models",
+        "Written by `temporal-eval leaderboard --json` and `--csv`. A row is of a model and the mean of benchmarks,"
+        " a benchmark, a task, or a part of a task (`by` and `value`)",
+        True,
         [
             Column("model", "string", "name of the model"),
             Column("status", "string", "verified, not verified or not ranked"),
@@ -137,7 +157,9 @@ FORMATS = {
         ["model", "status", "scope", "by", "value", "n"],
     ),
     "verdicts": Format(
-        "Verdicts on answers", "`verdicts_TASK.jsonl` of `temporal-eval score --output`", False,
+        "Verdicts on answers",
+        "`verdicts_TASK.jsonl` of `temporal-eval score --output`. A row is of an answer",
+        False,
         [
             Column("task", "string", "task of the document"),
             Column("doc_id", "integer|string|null", "number of the document, where the line says it"),
@@ -221,10 +243,12 @@ def json_schema(form: Format) -> dict:
     properties, pattern_properties = {}, {}
     for column in form.columns:
         types = column.type.split("|")
-        entry = {"type": types if len(types) > 1 else types[0]}
-        entry["description"] = column.meaning + (
-            f" ({column.unit})" if column.unit else ""
-        )
+        entry: dict = {"type": types if len(types) > 1 else types[0]}
+        entry["description"] = column.meaning
+        if column.unit:
+            entry["description"] += f" ({column.unit})"
+        if column.unit in _BOUNDS:
+            entry["minimum"], entry["maximum"] = _BOUNDS[column.unit]
         if words.search(column.name):
             pattern = words.sub(lambda word: patterns[word[0]], column.name)
             pattern_properties[f"^{pattern}$"] = entry
@@ -239,12 +263,12 @@ def json_schema(form: Format) -> dict:
     }
     whole = {"type": "array", "items": row} if form.is_list else row
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return head | {"title": form.title} | whole
+    return head | {"title": form.title, "description": f"{form.about}."} | whole
 
 
 def markdown_table(form: Format) -> str:
     """Return a section of the page of formats: each column with its meaning and unit."""
-    lines = [f"## {form.title}", "", f"{form.file}.", ""]
+    lines = [f"## {form.title}", "", f"{form.about}.", ""]
     lines += ["| column | type | meaning | unit |", "|---|---|---|---|"]
     for column in form.columns:
         types = column.type.replace("|", " or ")
