@@ -1,17 +1,20 @@
 """Pictures of a page: scores by level, where points go, pairs of models, references."""
 
 import json
+import re
 from collections import Counter, defaultdict
 from xml.etree import ElementTree
 
 import pytest
 
+from lm_eval_tasks.fresh.utils import load
+from tests.answers import write
 from tests.browser import FOCUS, FOUND, look
 from tests.conftest import EXAMPLES
 from tests.pictures import FOLDER, STRUCTURE, Outline, board
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.task_scorers import all_tasks, scorer
+from utils.core.task_scorers import Group, all_tasks, scorer
 from utils.leaderboard import pictures
 
 
@@ -45,6 +48,30 @@ def page(tmp_path_factory):
     return html
 
 
+@pytest.fixture(scope="module")
+def page_of_two_tasks(tmp_path_factory):
+    """The text of the page of a model on two tasks with levels, of which one has a third."""
+    folder, lines = tmp_path_factory.mktemp("tasks"), []
+    # Task -> by level how many documents, and how many of them are right.
+    counts = {
+        "fresh_date_arithmetic": {1: (8, 4), 2: (8, 4), 3: (8, 0)},
+        "fresh_timexnli": {1: (4, 4), 2: (4, 0)},
+    }
+    for task, by_level in counts.items():
+        make_docs = scorer(task).process_docs
+        for level, (total, right) in by_level.items():
+            made = {"gen_seed": 1, "gen_rows": total, "gen_levels": f"{level}"}
+            docs = make_docs(load(task.removeprefix("fresh_"), **made)["test"])
+            for number, doc in enumerate(docs):
+                gold = scorer(task).utils.gold_response(doc)
+                response = gold if number < right else "none"
+                lines.append({"task": task, "doc": doc, "response": response})
+    write(folder / "a.jsonl", *lines)
+    html = folder / "board.html"
+    assert main(["leaderboard", f"a={folder / 'a.jsonl'}", "--html", str(html)]) == 0
+    return html.read_text(encoding="utf-8")
+
+
 @pytest.fixture
 def data(page):
     text = page.read_text(encoding="utf-8")
@@ -72,15 +99,14 @@ class Stub:
         self.name, self.figures = name, figures(scores)
 
 
-class OneTask:
-    tasks = ("t",)
+ONE_TASK = Group("t", ("t",))
 
 
 def test_levels_are_in_natural_order_and_scores_at_their_height():
     entrants = [Stub("x", {"10": 0.5, "2": 1.0, "1": 0.0}), Stub("y", {"2": 0.5})]
-    (panel,) = pictures.level_panels(entrants, [OneTask])
-    assert [*panel["levels"]] == ["1", "2", "10"]
-    (line,) = panel["lines"]  # a model with one level has no line
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    assert [*panel.levels] == ["1", "2", "10"]
+    (line,) = panel.lines  # a model with one level has no line
     middle = (pictures.TOP + pictures.BOTTOM) / 2
     heights = [point.y for point in line.points["flexible"]]
     assert heights == [pictures.BOTTOM, pictures.TOP, middle]
@@ -88,10 +114,35 @@ def test_levels_are_in_natural_order_and_scores_at_their_height():
 
 def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
     entrants = [Stub(f"{n}", {"1": 0.5, "2": 0.02}) for n in range(pictures.MOST_LINES)]
-    (panel,) = pictures.level_panels(entrants, [OneTask])
-    ys = sorted(line.label_y["published"] for line in panel["lines"])
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    ys = sorted(line.label_y["published"] for line in panel.lines)
     assert all(high - low >= 13.9 for low, high in zip(ys, ys[1:]))
     assert ys[-1] <= pictures.BOTTOM
+
+
+def test_the_level_at_which_a_model_is_first_below_a_half_is_said():
+    scores = {"up": {"1": 0.5, "2": 0.9}, "down": {"1": 0.9, "2": 0.49, "10": 0.6}}
+    entrants = [Stub(name, scores[name]) for name in scores]
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    falls = [(line.name, level) for line, level in panel.falls("flexible")]
+    assert falls == [("up", None), ("down", "2")]
+
+
+def test_a_mean_by_level_is_of_tasks_at_the_levels_that_all_have(page_of_two_tasks):
+    """Not of documents: one task has twice as many as the other."""
+    panel = page_of_two_tasks.partition("Mean of 2 tasks</figcaption>")[2]
+    panel = panel.partition("</figure>")[0]
+    assert re.findall(r'<th scope="col" class="num">(.*?)<', panel) == [
+        "level 1",
+        "level 2",
+    ]
+    figures = re.findall(r"<title>a, level (\d): ([\d.]+) % (\w+),.*?(\d+) rows", panel)
+    assert figures == [
+        *(("1", "75.0", rule, "12") for rule in ("published",)),
+        *(("2", "25.0", rule, "12") for rule in ("published",)),
+        *(("1", "75.0", rule, "12") for rule in ("flexible",)),
+        *(("2", "25.0", rule, "12") for rule in ("flexible",)),
+    ]
 
 
 def test_pairs_count_the_documents_of_which_one_model_has_the_higher_score(data):
@@ -104,13 +155,18 @@ def test_pairs_count_the_documents_of_which_one_model_has_the_higher_score(data)
         for answer in document["answers"]:
             answers[names[answer["model"]]][document["key"]] = answer["scores"]
     for place, rule in enumerate(("published", "flexible")):
-        expected = {}
+        scores_by_part = defaultdict(list)
         for key, part in parts.items():
-            first, second = (answers[name][key][place] for name in names)
-            if first != second:
-                expected.setdefault(part, [0, 0])[first < second] += 1
+            scores = [answers[name][key][place] for name in names]
+            scores_by_part[part].append(scores)
+            scores_by_part[""].append(scores)  # the whole task
+        expected = {}
+        for part, scores in scores_by_part.items():
+            wins = [sum(a > b for a, b in scores), sum(a < b for a, b in scores)]
+            means = [sum(side) / len(scores) for side in zip(*scores)]
+            expected[part] = pytest.approx([*wins, len(scores), *means], abs=1e-4)
         pair = pairs["pairs"]["0-1"][rule]
-        found = {pairs["parts"][part][2]: wins for part, *wins in pair["parts"]}
+        found = {pairs["parts"][part][2]: counts for part, *counts in pair["parts"]}
         assert found == expected
         assert pair["documents"] == 36
         first, second = (
@@ -195,7 +251,10 @@ def test_parts_of_pictures_lead_to_the_documents_that_they_count(driver, find, p
     )
     assert driver.execute_script(FOUND) == count
     side = find("#pair-figure .side0")[0]
+    whole_count = int(side.text.split()[-1])
+    side = find("#pair-figure .side0")[1]  # of a question type
     count = int(side.text.split()[-1])
+    assert count <= whole_count
     driver.execute_script(
         "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))",
         side,

@@ -30,7 +30,7 @@ from ..core.cli import printable
 from ..core.errors import ToolError
 from ..core.files import check_output
 from ..core.task_scorers import scorer
-from ..core.write_tables import natural, percent, points
+from ..core.write_tables import natural, percent, points, whole
 from ..figures.score_rows import RULES
 from ..integrity.run_checks import SEVERITY
 from ..verdicts.excerpts import Pieces
@@ -132,6 +132,7 @@ def _render(**board_and_documents: object) -> str:
     )
     environment.filters |= {
         "one": percent,
+        "whole": whole,
         "points": points,
         "span": lambda rank: "–".join(dict.fromkeys(rank.split("-"))) if rank else "–",
         "middle": _middle,
@@ -145,6 +146,7 @@ def _render(**board_and_documents: object) -> str:
         tool=VERSION,
         severity=SEVERITY,
         panel_size=(pictures.WIDTH, pictures.HEIGHT),
+        low=pictures.LOW,
         axes={
             "left": pictures.LEFT,
             "right": pictures.RIGHT,

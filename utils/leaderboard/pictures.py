@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain, combinations
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 from ..core.cli import printable
 from ..core.task_scorers import Group, scorer
 from ..core.write_tables import natural
-from ..figures.score_rows import RULES, headline_scores
+from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
 from .standings import Entrant
@@ -24,13 +27,11 @@ from .standings import Entrant
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
 MOST_RIVALS = 12  # models of which each pair is compared
 LEVEL = "level"  # the breakdown that panels show
-WIDTH, HEIGHT = 420, 200  # of a panel
-LEFT, RIGHT, TOP, BOTTOM = (
-    34,
-    292,
-    10,
-    176,
-)  # of the axes in it; labels stand behind RIGHT
+LOW = 0.5  # a score below which a model has broken down
+WIDTH, HEIGHT = 420, 210  # of a panel
+# Of the axes in it; names of models stand behind RIGHT.
+LEFT, RIGHT = 34, 292
+TOP, BOTTOM = 10, 176
 _LABEL_HEIGHT = 14
 _REFERENCES = json.loads(Path(__file__).with_name("references.json").read_bytes())
 
@@ -54,23 +55,69 @@ class Line(NamedTuple):
     label_y: dict[str, float]  # of the name at the line's end
 
 
-def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[dict]:
-    """Return a panel for each task of which a model has scores at two levels or more."""
-    panels = []
-    for task in (task for benchmark in benchmarks for task in benchmark.tasks):
-        rows_by_model = {
-            number: rows
-            for number, entrant in enumerate(entrants[:MOST_LINES])
-            if len(rows := _rows_by_level(entrant, task)) > 1
-        }
-        levels = sorted({*chain(*rows_by_model.values())}, key=natural)
-        if levels:
-            names = {number: entrants[number].name for number in rows_by_model}
-            panels.append(_panel(task, levels, rows_by_model, names))
-    return panels
+class Panel(NamedTuple):
+    """Scores by level of a task, or of the mean of several."""
+
+    name: str
+    tasks: int  # of which it shows the mean
+    levels: dict[str, float]  # with their x
+    lines: list[Line]
+
+    def falls(self, rule: str) -> list[tuple[Line, str | None]]:
+        """Return each line with the first level at which it is below LOW, or None."""
+        falls = []
+        for line in self.lines:
+            low_points = [point for point in line.points[rule] if point.row[rule] < LOW]
+            falls.append((line, low_points[0].row["value"] if low_points else None))
+        return falls
 
 
-def _rows_by_level(entrant: Entrant, task: str) -> dict[str, dict]:
+def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[Panel]]:
+    """Return the panels of each benchmark with levels: the mean of its tasks, and each.
+
+    A task has one if a model has scores at two levels or more, and several tasks a mean.
+    """
+    panels_of_benchmarks = []
+    for benchmark in benchmarks:
+        panels = []
+        for task in benchmark.tasks:
+            if panel := _panel((task,), task, entrants, partial(_rows_by_level, task)):
+                panels.append(panel)
+        tasks = tuple(panel.name for panel in panels)
+        if len(tasks) > 1:
+            rows_of = partial(
+                _mean_by_level, Group(benchmark.name, tasks, benchmark.by_size)
+            )
+            if mean_panel := _panel(tasks, benchmark.name, entrants, rows_of):
+                panels = [mean_panel, *panels]
+        if panels:
+            panels_of_benchmarks.append(panels)
+    return panels_of_benchmarks
+
+
+def _mean_by_level(benchmark: Group, entrant: Entrant) -> dict[str, dict]:
+    """Return level -> figures of the mean of tasks, of the levels that all of these have."""
+    documents_by_level: dict[str, dict[str, list[Document]]] = {}
+    for task in benchmark.tasks:
+        for document in entrant.documents_by_task.get(task, []):
+            if LEVEL in document.parts:
+                by_task = documents_by_level.setdefault(document.parts[LEVEL], {})
+                by_task.setdefault(task, []).append(document)
+    rows = {}
+    for level, documents_by_task in documents_by_level.items():
+        if len(documents_by_task) < len(benchmark.tasks):
+            continue
+        row: dict = {"value": level, "n": sum(map(len, documents_by_task.values()))}
+        for rule in RULES:
+            estimate = estimate_headline(
+                benchmark, documents_by_task, rule, entrant.model.tasks
+            )
+            row |= zip((rule, f"{rule}_low", f"{rule}_high"), estimate)
+        rows[level] = row
+    return rows
+
+
+def _rows_by_level(task: str, entrant: Entrant) -> dict[str, dict]:
     """Return level -> figures of a model's answers to a task."""
     return {
         row["value"]: row
@@ -80,12 +127,23 @@ def _rows_by_level(entrant: Entrant, task: str) -> dict[str, dict]:
 
 
 def _panel(
-    task: str,
-    levels: list[str],
-    rows_by_model: dict[int, dict[str, dict]],
-    names: dict[int, str],
-) -> dict:
-    """Return the panel of a task: its levels with their x, and a `Line` a model."""
+    tasks: tuple[str, ...],
+    name: str,
+    entrants: list[Entrant],
+    rows_of: Callable[[Entrant], dict[str, dict]],
+) -> Panel | None:
+    """Return the panel of the first models with figures at two levels, or None.
+
+    `rows_of` returns level -> figures of a model.
+    """
+    rows_by_model = {
+        number: rows
+        for number, entrant in enumerate(entrants[:MOST_LINES])
+        if len(rows := rows_of(entrant)) > 1
+    }
+    levels = sorted({*chain(*rows_by_model.values())}, key=natural)
+    if not levels:
+        return None
     step = (RIGHT - LEFT) / len(levels)
     x_by_level = {
         level: LEFT + step * (place + 0.5) for place, level in enumerate(levels)
@@ -105,11 +163,14 @@ def _panel(
     label_ys = {rule: _spread_labels(points_by_model, rule) for rule in RULES}
     lines = [
         Line(
-            model, names[model], points, {rule: label_ys[rule][model] for rule in RULES}
+            model,
+            entrants[model].name,
+            points,
+            {rule: label_ys[rule][model] for rule in RULES},
         )
         for model, points in points_by_model.items()
     ]
-    return {"task": task, "levels": x_by_level, "lines": lines}
+    return Panel(name, len(tasks), x_by_level, lines)
 
 
 def _point(x: float, row: dict, rule: str) -> Point:
@@ -165,8 +226,9 @@ def pairs(entrants: list[Entrant], benchmark: Group) -> dict:
 
     Of each of `pairs`, "FIRST-SECOND", and each rule: the `difference` of scores (first minus
     second) with its interval, on how many `documents`, and as `parts` the place of a part
-    among `parts` with how many of its documents the first model has the higher score of, and
-    how many the second. `models` are places on the board.
+    among `parts` with how many of its documents the first model has the higher score of, how
+    many the second, how many there are, and the mean score of both. A part is a whole task,
+    without a value, or a question type of one. `models` are places on the board.
     """
     rivals = [
         (number, entrant)
@@ -179,12 +241,12 @@ def pairs(entrants: list[Entrant], benchmark: Group) -> dict:
             by_rule = {rule: _difference(benchmark, sides, rule) for rule in RULES}
             differences[f"{first}-{second}"] = by_rule
     all_differences = [*chain(*(by_rule.values() for by_rule in differences.values()))]
-    all_parts = [*dict.fromkeys(chain(*(x["wins"] for x in all_differences)))]
+    all_parts = [*dict.fromkeys(chain(*(x["counts"] for x in all_differences)))]
     places = {part: place for place, part in enumerate(all_parts)}
     for difference in all_differences:
-        wins_by_part = difference.pop("wins")
+        counts_by_part = difference.pop("counts")
         difference["parts"] = [
-            [places[part], *wins_by_part[part]] for part in wins_by_part
+            [places[part], *counts_by_part[part]] for part in counts_by_part
         ]
     return {
         "models": [number for number, _ in rivals],
@@ -214,7 +276,7 @@ def _common_documents(
 def _difference(
     benchmark: Group, sides: list[list[tuple[str, Document]]], rule: str
 ) -> dict:
-    """Return the paired difference of two models, and who `wins` how often, by part."""
+    """Return the paired difference of two models, and their `counts` by part."""
     values: list[list[float]] = []
     clusters: list[str] = []
     for side in sides:
@@ -224,26 +286,34 @@ def _difference(
         side_scores, clusters = headline_scores(benchmark, documents_by_task, rule)
         values.append(side_scores)
     estimate = estimate_difference(values[1], values[0], clusters)
-    wins_by_part: dict[tuple, list[int]] = {}
+    scores_by_part: dict[tuple, list[tuple[float, float]]] = {}
     for (task, first), (_, second) in zip(*sides):
         metric = scorer(task).headline[rule]
         scores = first.means()[metric], second.means()[metric]
-        if scores[0] != scores[1]:
-            wins = wins_by_part.setdefault(_part(task, first), [0, 0])
-            wins[scores[0] < scores[1]] += 1
+        for part in _parts(task, first):
+            scores_by_part.setdefault(part, []).append(scores)
     return {
         "difference": [estimate.value, estimate.low, estimate.high],
         "documents": len(clusters),
-        "wins": wins_by_part,
+        "counts": {part: _counts(scores_by_part[part]) for part in scores_by_part},
     }
 
 
-def _part(task: str, document: Document) -> tuple[str, str | None, str]:
-    """Return the part of a benchmark that a document is in: task, breakdown and value."""
+def _counts(scores: list[tuple[float, float]]) -> list[float]:
+    """Return of how many documents each of two has the higher score, all, and both means."""
+    first_count = sum(first > second for first, second in scores)
+    second_count = sum(first < second for first, second in scores)
+    means = [round(fmean(side), 4) for side in zip(*scores)]
+    return [first_count, second_count, len(scores), *means]
+
+
+def _parts(task: str, document: Document) -> Iterator[tuple[str, str | None, str]]:
+    """Yield the parts that a document is in, as task, breakdown and value: task and type."""
+    yield task, None, ""
     for breakdown in scorer(task).utils.BOARD_COLUMNS:
         if breakdown in document.parts:
-            return task, breakdown, document.parts[breakdown]
-    return task, None, ""
+            yield task, breakdown, document.parts[breakdown]
+            return
 
 
 def references(benchmark: Group, tasks: tuple[str, ...], rows: int) -> list[dict]:

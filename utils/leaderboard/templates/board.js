@@ -5,6 +5,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const byId = (id) => document.getElementById(id);
 const data = JSON.parse(byId("data").textContent);
 const FIRST = 15;
+const MOST_AT_A_GLANCE = 8; // models that one sees without looking for them
 const PAGE = 50;
 
 /** Make an element; strings among the children become text. */
@@ -12,6 +13,23 @@ function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children.filter((child) => child !== null));
   return element;
+}
+
+const RULES = ["published", "flexible"];
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an element of SVG; strings among the children become text. */
+function draw(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** The shape of a model, as the tables have it; null for one that has none. */
+function swatch(model) {
+  const drawn = document.querySelector(`#ranking .swatch.m${model}`);
+  return drawn && drawn.cloneNode(true);
 }
 
 // ------------------------------------------------------------------------ models
@@ -46,6 +64,7 @@ function showModels() {
 function setUpModels() {
   for (const row of all("#ranking .row")) {
     const pin = make("button", { type: "button", className: "pin", textContent: "☆" });
+    pin.title = "Mark this model in every table";
     pin.setAttribute("aria-label", `Pin ${row.querySelector(".model").title}`);
     pin.setAttribute("aria-pressed", "false");
     pin.addEventListener("click", () => {
@@ -59,7 +78,10 @@ function setUpModels() {
   }
   byId("find").addEventListener("input", showModels);
   all("[name=show]").forEach((radio) => radio.addEventListener("change", showModels));
-  document.querySelector(".tools").hidden = false;
+  const tools = document.querySelector(".tools");
+  tools.hidden = false;
+  tools.classList.toggle("is-long", data.models.length > MOST_AT_A_GLANCE);
+  byId("key-pin").hidden = false;
   showModels();
 }
 
@@ -194,7 +216,7 @@ function showList() {
   const start = page * PAGE;
   byId("list").replaceChildren(...found.slice(start, start + PAGE).map(listItem));
   byId("list").scrollTop = 0;
-  byId("count").textContent = `${found.length} of ${documents.length}`;
+  byId("count").textContent = `${found.length} of ${documents.length} found`;
   byId("back").disabled = page === 0;
   byId("next").disabled = start + PAGE >= found.length;
 }
@@ -215,12 +237,32 @@ function showPieces(pieces) {
 
 const INVALID = { no_instruction: "; its prompt lacked the instruction", cut_off: "; cut off" };
 const SIGNS = { 0: "✗", 1: "✓" };
+const SIGN_CLASSES = { 0: "no", 1: "yes" };
+const signOf = (score) => SIGNS[score] ?? (score ?? 0).toFixed(2);
+
+/** What a rule read; a statement that it looked at may have no value. */
+function readText(answer, n) {
+  const isMarked = answer.response.some((piece) => Array.isArray(piece) && MARKS[piece[0]].includes(RULES[n]));
+  return answer.read[n] ?? (isMarked ? "no value of the kind asked for" : "nothing");
+}
+
+/** A line for each answer, to read before the texts. */
+function showVerdicts(answers) {
+  const row = (answer) => make("tr", {},
+    make("th", { scope: "row" }, swatch(answer.model), make("bdi", { textContent: data.models[answer.model] })),
+    ...answer.scores.map((score) => make("td", { className: SIGN_CLASSES[score] ?? "", textContent: signOf(score) })),
+    make("td", {}, make("code", { textContent: readText(answer, 1) })));
+  return make("table", { className: "verdicts" },
+    make("thead", {}, make("tr", {}, make("th", { textContent: "model" }),
+      make("th", {}, mark(0), " published"), make("th", {}, mark(1), " flexible"), make("th", { textContent: "reads" }))),
+    make("tbody", {}, ...answers.map(row)));
+}
 
 function showAnswer(answer, doc) {
   const why = data.reasons[doc.task][answer.reason];
-  const read = ["published", "flexible"].flatMap((rule, n) => [
-    make("span", { className: rule }, `${SIGNS[answer.scores[n]] ?? (answer.scores[n] ?? 0).toFixed(2)} ${rule} reads`),
-    make("code", { textContent: answer.read[n] ?? "nothing" }),
+  const read = RULES.flatMap((rule, n) => [
+    make("span", { className: rule }, `${signOf(answer.scores[n])} ${rule} reads`),
+    make("code", { textContent: readText(answer, n) }),
   ]);
   return make("div", { className: "answer" },
     make("h3", {}, make("bdi", { textContent: data.models[answer.model] }),
@@ -237,10 +279,12 @@ function showDocument(doc) {
   const parts = Object.entries(doc.parts).map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`);
   byId("document").replaceChildren(
     make("h3", {}, title(doc), " ", make("a", { className: "note", href: `#${doc.key}`, textContent: "link" })),
-    make("p", { className: "note", textContent: parts.join("; ") }), showPieces(doc.prompt),
-    make("p", {}, "Reference: ", make("code", { textContent: doc.reference ?? "" }), ". In answers: ",
-      make("mark", { className: "published", textContent: "published rule reads" }), " ",
-      make("mark", { className: "flexible", textContent: "flexible rule reads" })),
+    make("p", { className: "note", textContent: parts.join("; ") }),
+    make("p", {}, "Reference: ", make("code", { textContent: doc.reference ?? "" })),
+    showVerdicts(answers), showPieces(doc.prompt),
+    make("p", { className: "note" }, "In answers: ",
+      make("mark", { className: "published", textContent: "where the published rule reads" }), " ",
+      make("mark", { className: "flexible", textContent: "where the flexible rule reads" })),
     ...answers.map((answer) => showAnswer(answer, doc)),
   );
   byId("document").scrollTop = 0;
@@ -327,17 +371,6 @@ function setUpBars() {
 
 // ------------------------------------------------------------------------ two models
 
-const SVG = "http://www.w3.org/2000/svg";
-const RULES = ["published", "flexible"];
-
-/** Make an element of SVG; strings among the children become text. */
-function draw(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
-
 const shorten = (text, longest) => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
 const signed = (share) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;
 
@@ -348,52 +381,102 @@ function partName([task, , value], benchmark) {
   return [several || !value ? name : "", value.replaceAll("_", " ")].filter(Boolean).join(", ");
 }
 
-const PAIR = { row: 24, top: 30 };
+const PAIR = { row: 24, top: 30, few: 10 };
 
-/** A bar to either side for each part, as long as the documents that one model is better at. */
-function pairChart(parts, wonBy, models, rule, benchmark) {
-  const most = Math.max(...wonBy.flatMap(([, ...counts]) => counts));
+/** What a pair has of each part, turned to the order in which they are shown. */
+function partsOfPair(pair, isTurned) {
+  return pair.parts.map(([place, first, second, documents, firstMean, secondMean]) => ({
+    place,
+    counts: isTurned ? [second, first] : [first, second],
+    means: isTurned ? [secondMean, firstMean] : [firstMean, secondMean],
+    documents,
+    isFew: documents < PAIR.few,
+  })).sort((x, y) => x.isFew - y.isFew || gap(y) - gap(x));
+}
+
+const gap = (part) => Math.abs(part.means[0] - part.means[1]);
+
+/** Parts under headings: whole tasks, and then question types; those without a difference are left out. */
+function blocksOfPair(parts, names) {
+  const isType = (part) => names[part.place][2] !== "";
+  const blocks = [["by task", parts.filter((part) => !isType(part))], ["by question type", parts.filter(isType)]];
+  return blocks.map(([title, those]) => [title, those.filter((part) => part.counts[0] + part.counts[1] > 0)])
+    .filter(([, those]) => those.length);
+}
+
+/** A bar to either side for each part: the share of its documents that one model is better at. */
+function pairChart(names, blocks, models, rule, benchmark) {
   const isNarrow = byId("pair-figure").clientWidth < 560;
-  const [nameWidth, half, longest] = isNarrow ? [128, 80, 20] : [190, 150, 32];
-  const middle = nameWidth + half + 24;
-  const width = middle + half + 24;
-  const svg = draw("svg", { viewBox: `0 0 ${width} ${PAIR.top + PAIR.row * wonBy.length + 6}`, class: "pair" });
+  const [nameWidth, half, rowHeight] = isNarrow ? [0, 150, 2 * PAIR.row + 10] : [300, 190, PAIR.row];
+  const middle = nameWidth + half + 30;
+  const noteAt = middle + half + 34;
+  const width = isNarrow ? middle + half + 30 : noteAt + 170;
+  const most = Math.max(...blocks.flatMap(([, parts]) => parts.flatMap((part) => part.counts.map((count) => count / part.documents))));
+  const lines = blocks.reduce((sum, [, parts]) => sum + PAIR.row + 4 + rowHeight * parts.length, 0);
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${PAIR.top + lines + 6}`, class: "pair" });
   const heads = [[0, middle - 6, "end"], [1, middle + 6, "start"]];
   for (const [side, x, anchor] of heads) {
-    const name = data.models[models[side]];
-    const text = shorten(name, isNarrow ? 14 : 26);
+    const text = `${shorten(data.models[models[side]], isNarrow ? 14 : 26)} higher`;
     svg.append(draw("text", { x, y: 14, "text-anchor": anchor, class: "head" }, text));
   }
-  wonBy.forEach(([place, ...counts], number) => {
-    const [task, by, value] = parts[place];
-    const y = PAIR.top + PAIR.row * number;
-    const label = partName(parts[place], benchmark);
-    svg.append(draw("text", { x: nameWidth - 8, y: y + 15, "text-anchor": "end" }, shorten(label, longest)));
-    counts.forEach((count, side) => {
-      if (!count) return;
-      const length = half * count / most;
-      const x = side ? middle : middle - length;
-      const link = draw("a", { href: "#documents", class: `side${side}`, tabindex: "0" },
-        draw("title", {}, `${data.models[models[side]]} has the higher score of ${count} in ${label}`),
-        draw("rect", { x, y: y + 3, width: length, height: PAIR.row - 7 }),
-        draw("text", { x: side ? x + length + 5 : x - 5, y: y + 15, "text-anchor": side ? "start" : "end" }, String(count)));
-      link.addEventListener("click", (event) => {
-        event.preventDefault();
-        const won = { better: models[side], worse: models[1 - side], rule, task, by, value };
-        showCounted({ task, won });
-      });
-      svg.append(link);
-    });
-  });
-  svg.append(draw("line", { x1: middle, x2: middle, y1: PAIR.top - 6, y2: PAIR.top + PAIR.row * wonBy.length, class: "grid" }));
+  let y = PAIR.top;
+  for (const [title, parts] of blocks) {
+    svg.append(draw("text", { x: isNarrow ? 0 : nameWidth - 8, y: y + 16, "text-anchor": isNarrow ? "start" : "end", class: "block" }, title));
+    y += PAIR.row + 4;
+    for (const part of parts) {
+      svg.append(pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, names, models, rule, benchmark }));
+      y += rowHeight;
+    }
+  }
+  svg.append(draw("line", { x1: middle, x2: middle, y1: PAIR.top - 8, y2: y, class: "grid" }));
   return svg;
+}
+
+/** The row of a part: its name, two bars with their counts, and the scores. */
+function pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, names, models, rule, benchmark }) {
+  const [task, by, value] = names[part.place];
+  const label = partName(names[part.place], benchmark);
+  const barY = isNarrow ? y + PAIR.row + 6 : y; // below two lines of text
+  const [a, b] = part.means.map((mean) => (100 * mean).toFixed(1));
+  const scores = `${a} against ${b} %, ${part.documents} rows`;
+  const row = draw("g", { class: part.isFew ? "few" : "" });
+  const place = isNarrow ? { x: 0, y: y + 12 } : { x: nameWidth - 8, y: y + 15, "text-anchor": "end" };
+  row.append(draw("text", place, shorten(label, 50)));
+  row.append(draw("text", isNarrow ? { x: 0, y: y + 27, class: "score" } : { x: noteAt, y: y + 15 }, scores));
+  part.counts.forEach((count, side) => {
+    if (!count) return;
+    const length = half * (count / part.documents) / most;
+    const x = side ? middle : middle - length;
+    const link = draw("a", { href: "#documents", class: `side${side} m${models[side]}`, tabindex: "0" },
+      draw("title", {}, `${data.models[models[side]]} has the higher score of ${count} of ${part.documents} documents in ${label}`),
+      draw("rect", { x, y: barY + 3, width: length, height: PAIR.row - 7 }),
+      draw("text", { x: side ? x + length + 5 : x - 5, y: barY + 15, "text-anchor": side ? "start" : "end" }, String(count)));
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const won = { better: models[side], worse: models[1 - side], rule, task, by, value };
+      showCounted({ task, won });
+    });
+    row.append(link);
+  });
+  return row;
+}
+
+/** What two models differ in most, in words. */
+function mostDifferent([title, parts], names, benchmark) {
+  const [part] = parts;
+  const [a, b] = part.means.map((mean) => (100 * mean).toFixed(1));
+  const kind = title === "by task" ? "task" : "question type";
+  return make("p", {}, `The ${kind} in which they differ most is `,
+    make("b", { textContent: partName(names[part.place], benchmark) }), `: ${a} against ${b} % of ${part.documents} rows. `,
+    "A bar is as long as the share of rows in which the one model has the higher score; its figure counts them",
+    parts.some((one) => one.isFew) ? `. Pale: fewer than ${PAIR.few} rows.` : ".");
 }
 
 function showPair() {
   const form = byId("pair");
   const { benchmark, first, second, rule } = Object.fromEntries(new FormData(form));
   const models = [Number(first), Number(second)];
-  const { parts, pairs } = data.pairs[benchmark];
+  const { parts: names, pairs } = data.pairs[benchmark];
   const isTurned = models[0] > models[1];
   const pair = pairs[[...models].sort((a, b) => a - b).join("-")]?.[rule];
   const figure = byId("pair-figure");
@@ -403,19 +486,20 @@ function showPair() {
   }
   const [value, ...ends] = pair.difference.map((share) => (isTurned ? -share : share));
   const [low, high] = ends.sort((a, b) => a - b);
-  const names = models.map((model) => data.models[model]);
-  const wonBy = pair.parts.map(([place, a, b]) => (isTurned ? [place, b, a] : [place, a, b]))
-    .sort((x, y) => Math.abs(y[1] - y[2]) - Math.abs(x[1] - x[2]) || (y[1] + y[2]) - (x[1] + x[2]));
+  const [firstName, secondName] = models.map((model) => make("bdi", { textContent: data.models[model] }));
+  const blocks = blocksOfPair(partsOfPair(pair, isTurned), names);
   const isShown = low > 0 || high < 0;
   const words = `${signed(value)} points (95 % interval ${signed(low)} to ${signed(high)}) on ${pair.documents.toLocaleString("en")} documents`;
-  figure.replaceChildren(
-    make("figcaption", {}, make("bdi", { textContent: names[0] }), " minus ", make("bdi", { textContent: names[1] }),
-      `, ${rule}: ${words}. ${isShown ? "The interval is not adjusted for other pairs; ranks are." : "The interval includes 0: no difference is shown."}`),
-    wonBy.length ? pairChart(parts, wonBy, models, RULES.indexOf(rule), benchmark)
-      : make("p", { className: "note", textContent: "They have the same score of every document." }),
-  );
-  const chart = figure.querySelector("svg");
-  if (chart) addSave(figure, () => chart);
+  const caption = make("figcaption", {}, make("p", {}, firstName, " minus ", secondName,
+    `, ${rule}: ${words}. ${isShown ? "The interval is not adjusted for other pairs; ranks are." : "The interval includes 0: no difference is shown."}`));
+  if (!blocks.length) {
+    figure.replaceChildren(caption, make("p", { className: "note", textContent: "They have the same score of every document." }));
+    return;
+  }
+  caption.append(mostDifferent(blocks.at(-1), names, benchmark));
+  const chart = pairChart(names, blocks, models, RULES.indexOf(rule), benchmark);
+  figure.replaceChildren(caption, chart);
+  addSave(figure, () => chart);
 }
 
 function setUpPair() {
