@@ -204,6 +204,34 @@ def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
     assert "there are no rows to compare them with" in rows[0]["remarks"]
 
 
+def recorded_runs(tasks: tuple[str, ...]) -> dict[str, list[dict]]:
+    """Return model -> its recorded answers to tasks of the examples."""
+    folders = sorted((EXAMPLES / "responses").iterdir())
+    return {
+        folder.name: [
+            row for task in tasks for row in read_jsonl(folder / f"{task}.jsonl")
+        ]
+        for folder in folders
+    }
+
+
+def test_what_others_answer_changes_no_mean_and_no_order(make):
+    """Not even an answer to a benchmark that nobody else has."""
+    in_tcp = ("tcp_short", "tcp_long")
+    honest = recorded_runs((*in_tcp, "tot_arithmetic", "tot_semantic"))
+    honest["in one"] = recorded_runs(in_tcp)["hasty"]
+    others = {"another": recorded_runs(("timebench_tracie",))["plain"][:1]}
+    others["three"] = honest["plain"][:1] + others["another"] + honest["plain"][-1:]
+    alone, beside = (
+        [row for row in json.loads(make("json", runs)) if row["model"] in honest]
+        for runs in (honest, others | honest)
+    )
+    assert alone == [row | {"remarks": row["remarks"]} for row in beside]
+    means = [row for row in alone if row["scope"] == "mean"]
+    assert [row["model"] for row in means] == ["careful", "hasty", "plain"]
+    assert {(row["tasks"], row["rank_of"]) for row in means} == {("tcp, tot", 3)}
+
+
 def test_a_model_with_a_mark_stands_behind_those_without(make, tmp_path):
     submission(tmp_path / "better", "careful", {"tasks": ["tcp_long"]})
     submission(tmp_path / "worse", "hasty", {})

@@ -218,6 +218,8 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "link": (lambda x: x.symlink_to("nowhere"), "is a link"),
     "device": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
     "linked": (lambda x: (x.parent.rmdir(), x.parent.symlink_to("hasty")), "is a link"),
+    "flat": (lambda x: x.with_name("a.jsonl").symlink_to(x.parents[1] / "hasty"), "is a link"),
+    "deep": (lambda x: os.makedirs(x.parent / "/".join("d" * 30)), "more than 20 deep"),
     "alone": (lambda x: write(x.with_name(f"results_{STAMPS[0]}.json"), {}), "without samples"),
     "filter": (lambda x: write(x, *lines("tcp_long", "plain", ODD_FILTER)), "'filter' is a dict"),
     # In the place of results.

@@ -73,7 +73,7 @@ _FIGURES = [
     Column("left_out", "integer|null", "documents that `--leave_out` leaves out"),
     Column("rows", "string|null", "whether the documents are the benchmark's rows"),
     Column("fingerprint", "string|null", "digest of the documents, in any order"),
-    Column("tasks", "string", "how many tasks of the benchmark have answers"),
+    Column("tasks", "string", "how many tasks of the benchmark have answers; of a mean, its benchmarks"),
 ]  # fmt: skip
 _PLACE = [
     Column(

@@ -42,6 +42,7 @@ from .standings import Entrant, add_remarks, standing
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
 # Columns of `score` that tables of a board lack: `model` and `scope` say it.
 OF_SCORE = ("run", "task", "filter")
+MEAN = "mean"  # the scope of the mean over benchmarks
 
 
 def board_data(
@@ -67,9 +68,8 @@ def board_data(
             entrant.standings[benchmark.name] = standing(entrant, benchmark)
         _add_figures(entrant, public_benchmarks)
     add_remarks(entrants)
-    benchmarks_by_scope = {benchmark.name: [benchmark] for benchmark in benchmarks}
-    benchmarks_by_scope["mean"] = public_benchmarks
-    board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks_by_scope)
+    board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks)
+    board_facts["overall"] = _overall([MEAN, *(x.name for x in benchmarks)], entrants)
     entrants.sort(key=lambda entrant: _order(entrant, public_benchmarks or benchmarks))
     board_facts["remarks"] = [
         remark
@@ -139,17 +139,28 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
 
 
 def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
-    """Return what models are sorted by: status, tasks as they are, ranks, mean score."""
-    benchmark_rows = [entrant.figures.get(group.name, {}) for group in benchmarks]
-    rank_sums, negative_score_sums = [], []
-    for rule in RULES:
-        # A model without a rank stands after those with one.
-        rank_texts = [row.get(f"{rule}_rank") or "inf" for row in benchmark_rows]
-        rank_sums.append(sum(float(rank.partition("-")[0]) for rank in rank_texts))
-        negative_score_sums.append(-sum(row.get(rule, 0) for row in benchmark_rows))
+    """Return what models are sorted by: status, tasks as they are, ranks, mean score.
+
+    A benchmark that two models lack, or in which they have no rank, changes nothing between
+    them.
+    """
+    rows = [
+        entrant.figures[group.name]
+        for group in benchmarks
+        if group.name in entrant.figures
+    ]
     standings = (entrant.standings.get(group.name) for group in benchmarks)
     has_marks = any(standing and standing.marks for standing in standings)
-    status_marks_gaps = SEVERITY.index(entrant.status), has_marks, {} in benchmark_rows
+    gap_count = len(benchmarks) - len(rows)
+    rank_sums, negative_score_sums = [], []
+    for rule in RULES:
+        ranks = [
+            row[f"{rule}_rank"].partition("-")[0] for row in rows if row["rank_of"]
+        ]
+        unranked_count = len(benchmarks) - len(ranks)
+        rank_sums.append((unranked_count, sum(map(int, ranks))))
+        negative_score_sums.append(-sum(row[rule] for row in rows))
+    status_marks_gaps = SEVERITY.index(entrant.status), has_marks, gap_count
     return *status_marks_gaps, *rank_sums, *negative_score_sums, entrant.name
 
 
@@ -166,18 +177,34 @@ def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
         first_task = benchmark_standing.tasks[0]
         benchmark_row = row_by_key.pop(benchmark_name, None) or row_by_key[first_task]
         figures[benchmark_name] = benchmark_row | UNRANKED
-    has_all_tasks = all(
-        entrant.answered(group) == group.tasks for group in public_benchmarks
-    )
-    if len(public_benchmarks) > 1 and has_all_tasks:
-        figures = {"mean": _mean_row(entrant, public_benchmarks, figures)} | figures
+    entrant.in_mean = [
+        group for group in public_benchmarks if entrant.answered(group) == group.tasks
+    ]
+    if len(entrant.in_mean) > 1:
+        figures = {MEAN: _mean_row(entrant, figures)} | figures
     entrant.figures = figures | row_by_key
 
 
-def _mean_row(entrant: Entrant, benchmarks: list[Group], figures: dict) -> dict:
-    """Return the figures of the mean over benchmarks of a model."""
-    benchmark_rows = [figures[benchmark.name] for benchmark in benchmarks]
-    mean_row = {"by": None, "value": None} | UNRANKED
+def _overall(scopes: list[str], entrants: list[Entrant]) -> str:
+    """Return the scope of which a summary speaks: the first with the most ranked models."""
+    rows_by_scope = {
+        scope: [x.figures[scope] for x in entrants if scope in x.figures]
+        for scope in scopes
+    }
+    return max(
+        filter(rows_by_scope.get, scopes),
+        key=lambda scope: sum(bool(row["rank_of"]) for row in rows_by_scope[scope]),
+    )
+
+
+def _mean_row(entrant: Entrant, figures: dict) -> dict:
+    """Return the figures of the mean over the benchmarks that a model answered whole.
+
+    What other models answered changes nothing in it.
+    """
+    benchmark_rows = [figures[benchmark.name] for benchmark in entrant.in_mean]
+    names = ", ".join(benchmark.name for benchmark in entrant.in_mean)
+    mean_row = {"by": None, "value": None, "tasks": names} | UNRANKED
     for column in ("n", "answers", *INVALID):
         mean_row[column] = sum(row[column] for row in benchmark_rows)
     mean_row["extracted"] = fmean(row["extracted"] for row in benchmark_rows)
@@ -185,7 +212,7 @@ def _mean_row(entrant: Entrant, benchmarks: list[Group], figures: dict) -> dict:
         tallies, documents_by_task = entrant.model.tasks, entrant.documents_by_task
         estimates = [
             estimate_headline(group, documents_by_task, rule, tallies)
-            for group in benchmarks
+            for group in entrant.in_mean
         ]
         mean_and_ends = stats.mean_of_independent(estimates)
         mean_row |= zip((rule, f"{rule}_low", f"{rule}_high"), mean_and_ends)
@@ -207,21 +234,22 @@ def _values(
     return stats.linearised(values_by_benchmark, [1] * len(benchmarks)), clusters
 
 
-def _add_ranks(entrants: list[Entrant], scopes: dict[str, list[Group]]) -> dict:
-    """Add ranks to figures, by each benchmark or mean over several.
+def _add_ranks(entrants: list[Entrant], benchmarks: list[Group]) -> dict:
+    """Add ranks to figures, by each benchmark and the mean over several.
 
     A rank is the range of the models that tests, paired by document and corrected by Holm's
     method, do not tell apart. The correction is for the tests of the models that are ranked
     together: no other run changes it. Return how many models and tests the largest has.
     """
     model_and_test_counts = [(0, 0)]
-    for ranking_key, rivals in _rivals(entrants, scopes).items():
+    for ranking_key, rivals in _rivals(entrants, benchmarks).items():
         scope = ranking_key[0]
         ranking_id = f"{rivals[0].status} #{sha256(str(ranking_key))[:6]}"
         rival_rows = [rival.figures[scope] for rival in rivals]
         for row in rival_rows:
             row |= {"rank_of": len(rivals), "rank_group": ranking_id}
-        test_count = _rank(rivals, rival_rows, scopes[scope])
+        ranked_in = [group for group in benchmarks if group.name == scope]
+        test_count = _rank(rivals, rival_rows, ranked_in or rivals[0].in_mean)
         model_and_test_counts.append((len(rivals), test_count))
     ranked_count, test_count = max(model_and_test_counts)
     return {"ranked": ranked_count, "tests": test_count}
@@ -249,13 +277,19 @@ def _rank(rivals: list[Entrant], rows: list[dict], benchmarks: list[Group]) -> i
 
 
 def _rivals(
-    entrants: list[Entrant], scopes: dict[str, list[Group]]
+    entrants: list[Entrant], benchmarks: list[Group]
 ) -> dict[tuple, list[Entrant]]:
-    """Return the models that are ranked together, by scope and equal `Standing.together`."""
+    """Return the models that are ranked together, by scope and equal `Standing.together`.
+
+    In the mean these are models of which it is over the same benchmarks.
+    """
     rivals_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
-    for entrant, scope in product(entrants, scopes):
-        if scope in entrant.figures:
-            standings = [entrant.standings[group.name] for group in scopes[scope]]
+    for entrant in entrants:
+        groups_by_scope = {group.name: [group] for group in benchmarks}
+        groups_by_scope[MEAN] = entrant.in_mean
+        for scope in filter(entrant.figures.get, groups_by_scope):
+            groups = groups_by_scope[scope]
+            standings = [entrant.standings[group.name] for group in groups]
             if FALSE not in (standing.status for standing in standings):
                 ranking_key = (scope, *(standing.together for standing in standings))
                 rivals_by_key[ranking_key].append(entrant)

@@ -52,6 +52,7 @@ class Entrant:
             earlier_check = self.task_checks.get(task := task_entry["task"])
             self.task_checks[task] = _joined(earlier_check, task_entry["check"])
         self.standings: dict[str, Standing] = {}  # by benchmark
+        self.in_mean: list[Group] = []  # the public benchmarks that it answered whole
         self.figures: dict[str, dict] = {}  # as the head of `data` describes them
         self.cite: list[str] = []
 

@@ -21,6 +21,9 @@ SAMPLES_NAME = re.compile(
 )
 
 
+MOST_DEPTH = 20  # of folders below an argument: runs stand one or two below it
+
+
 class AnswerFile(NamedTuple):
     """A file of answers."""
 
@@ -129,6 +132,11 @@ def _files_of(target: Path) -> tuple[list[Path], dict[Path, str]]:
     # Links are not followed.
     for parent, folder_names, file_names in os.walk(target, onerror=note_fault):
         folder_names.sort()
+        if folder_names and len(Path(parent).relative_to(target).parts) == MOST_DEPTH:
+            faults[Path(parent)] = (
+                f"has folders more than {MOST_DEPTH} deep; move them up"
+            )
+            folder_names.clear()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
         parent_sample_paths = [
@@ -147,8 +155,13 @@ def _files_of(target: Path) -> tuple[list[Path], dict[Path, str]]:
                 target / name
                 for name in sorted(file_names)
                 if name.endswith(SUFFIXES) and not name.startswith(".")
-                if os.path.isfile(target / name) and not SAMPLES_NAME.fullmatch(name)
+                if not SAMPLES_NAME.fullmatch(name)
             ]
+    if not sample_files:
+        faults |= {
+            path: fault for path in answer_files if (fault := _fault_of_kind(path))
+        }
+        answer_files = [path for path in answer_files if path not in faults]
     if not (sample_files or answer_files or faults):
         fix = "run with --log_samples, or name files"
         faults[target] = f"has no samples of the pack's tasks; {fix}"
