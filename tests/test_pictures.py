@@ -124,8 +124,8 @@ def test_the_level_at_which_a_model_is_first_below_a_half_is_said():
     scores = {"up": {"1": 0.5, "2": 0.9}, "down": {"1": 0.9, "2": 0.49, "10": 0.6}}
     entrants = [Stub(name, scores[name]) for name in scores]
     ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
-    falls = [(line.name, level) for line, level in panel.falls("flexible")]
-    assert falls == [("up", None), ("down", "2")]
+    falls = {line.name: row and row["value"] for line, row in panel.falls("flexible")}
+    assert falls == {"up": None, "down": "2"}
 
 
 def test_a_mean_by_level_is_of_tasks_at_the_levels_that_all_have(page_of_two_tasks):
@@ -251,9 +251,9 @@ def test_parts_of_pictures_lead_to_the_documents_that_they_count(driver, find, p
     )
     assert driver.execute_script(FOUND) == count
     side = find("#pair-figure .side0")[0]
-    whole_count = int(side.text.split()[-1])
+    whole_count = int(side.text.split()[-3])
     side = find("#pair-figure .side0")[1]  # of a question type
-    count = int(side.text.split()[-1])
+    count = int(side.text.split()[-3])  # of how many
     assert count <= whole_count
     driver.execute_script(
         "arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true}))",

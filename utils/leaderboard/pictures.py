@@ -63,12 +63,12 @@ class Panel(NamedTuple):
     levels: dict[str, float]  # with their x
     lines: list[Line]
 
-    def falls(self, rule: str) -> list[tuple[Line, str | None]]:
-        """Return each line with the first level at which it is below LOW, or None."""
+    def falls(self, rule: str) -> list[tuple[Line, dict | None]]:
+        """Return each line with the figures of the first level at which it is below LOW."""
         falls = []
         for line in self.lines:
-            low_points = [point for point in line.points[rule] if point.row[rule] < LOW]
-            falls.append((line, low_points[0].row["value"] if low_points else None))
+            low_rows = [x.row for x in line.points[rule] if x.row[rule] < LOW]
+            falls.append((line, low_rows[0] if low_rows else None))
         return falls
 
 

@@ -7,6 +7,7 @@ const data = JSON.parse(byId("data").textContent);
 const FIRST = 15;
 const MOST_AT_A_GLANCE = 8; // models that one sees without looking for them
 const PAGE = 50;
+const NARROW = 920; // pixels, as in the style
 
 /** Make an element; strings among the children become text. */
 function make(tag, properties = {}, ...children) {
@@ -356,7 +357,8 @@ async function showCounted({ task, model = "", reason = "", won = null }) {
   Object.assign(filters.reason, { value: reason });
   await load(task);
   search();
-  byId("documents").scrollIntoView();
+  // On a narrow page, the document is below the list.
+  byId(innerWidth > NARROW ? "documents" : "document").scrollIntoView();
   byId("document").focus({ preventScroll: true });
 }
 
@@ -396,10 +398,14 @@ function partsOfPair(pair, isTurned) {
 
 const gap = (part) => Math.abs(part.means[0] - part.means[1]);
 
-/** Parts under headings: whole tasks, and then question types; those without a difference are left out. */
+/** Parts under headings: whole tasks, question types, and those of few rows; without a difference they are left out. */
 function blocksOfPair(parts, names) {
   const isType = (part) => names[part.place][2] !== "";
-  const blocks = [["by task", parts.filter((part) => !isType(part))], ["by question type", parts.filter(isType)]];
+  const blocks = [
+    ["by task", parts.filter((part) => !part.isFew && !isType(part))],
+    ["by question type", parts.filter((part) => !part.isFew && isType(part))],
+    [`of fewer than ${PAIR.few} rows`, parts.filter((part) => part.isFew)],
+  ];
   return blocks.map(([title, those]) => [title, those.filter((part) => part.counts[0] + part.counts[1] > 0)])
     .filter(([, those]) => those.length);
 }
@@ -407,10 +413,10 @@ function blocksOfPair(parts, names) {
 /** A bar to either side for each part: the share of its documents that one model is better at. */
 function pairChart(names, blocks, models, rule, benchmark) {
   const isNarrow = byId("pair-figure").clientWidth < 560;
-  const [nameWidth, half, rowHeight] = isNarrow ? [0, 150, 2 * PAIR.row + 10] : [300, 190, PAIR.row];
-  const middle = nameWidth + half + 30;
-  const noteAt = middle + half + 34;
-  const width = isNarrow ? middle + half + 30 : noteAt + 170;
+  const [nameWidth, half, rowHeight] = isNarrow ? [0, 110, 2 * PAIR.row + 10] : [300, 190, PAIR.row];
+  const middle = nameWidth + half + 74; // behind a bar stands its count
+  const noteAt = middle + half + 84;
+  const width = isNarrow ? middle + half + 74 : noteAt + 120;
   const most = Math.max(...blocks.flatMap(([, parts]) => parts.flatMap((part) => part.counts.map((count) => count / part.documents))));
   const lines = blocks.reduce((sum, [, parts]) => sum + PAIR.row + 4 + rowHeight * parts.length, 0);
   const svg = draw("svg", { viewBox: `0 0 ${width} ${PAIR.top + lines + 6}`, class: "pair" });
@@ -438,7 +444,7 @@ function pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, nam
   const label = partName(names[part.place], benchmark);
   const barY = isNarrow ? y + PAIR.row + 6 : y; // below two lines of text
   const [a, b] = part.means.map((mean) => (100 * mean).toFixed(1));
-  const scores = `${a} against ${b} %, ${part.documents} rows`;
+  const scores = `${a} against ${b} %`;
   const row = draw("g", { class: part.isFew ? "few" : "" });
   const place = isNarrow ? { x: 0, y: y + 12 } : { x: nameWidth - 8, y: y + 15, "text-anchor": "end" };
   row.append(draw("text", place, shorten(label, 50)));
@@ -450,7 +456,7 @@ function pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, nam
     const link = draw("a", { href: "#documents", class: `side${side} m${models[side]}`, tabindex: "0" },
       draw("title", {}, `${data.models[models[side]]} has the higher score of ${count} of ${part.documents} documents in ${label}`),
       draw("rect", { x, y: barY + 3, width: length, height: PAIR.row - 7 }),
-      draw("text", { x: side ? x + length + 5 : x - 5, y: barY + 15, "text-anchor": side ? "start" : "end" }, String(count)));
+      draw("text", { x: side ? x + length + 5 : x - 5, y: barY + 15, "text-anchor": side ? "start" : "end" }, `${count} of ${part.documents}`));
     link.addEventListener("click", (event) => {
       event.preventDefault();
       const won = { better: models[side], worse: models[1 - side], rule, task, by, value };
@@ -461,15 +467,16 @@ function pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, nam
   return row;
 }
 
-/** What two models differ in most, in words. */
-function mostDifferent([title, parts], names, benchmark) {
-  const [part] = parts;
+/** What two models differ in most, in words: a question type, or a task where there are no types. */
+function mostDifferent(blocks, names, benchmark) {
+  const known = blocks.filter(([, parts]) => !parts[0].isFew);
+  const order = "Bars are shares of the rows, in the order of the scores’ difference.";
+  if (!known.length) return make("p", {}, order);
+  const [title, [part]] = known.at(-1);
   const [a, b] = part.means.map((mean) => (100 * mean).toFixed(1));
   const kind = title === "by task" ? "task" : "question type";
-  return make("p", {}, `The ${kind} in which they differ most is `,
-    make("b", { textContent: partName(names[part.place], benchmark) }), `: ${a} against ${b} % of ${part.documents} rows. `,
-    "A bar is as long as the share of rows in which the one model has the higher score; its figure counts them",
-    parts.some((one) => one.isFew) ? `. Pale: fewer than ${PAIR.few} rows.` : ".");
+  return make("p", {}, `Of at least ${PAIR.few} rows, the ${kind} in which they differ most is `,
+    make("b", { textContent: partName(names[part.place], benchmark) }), `: ${a} against ${b} % of ${part.documents} rows. ${order}`);
 }
 
 function showPair() {
@@ -496,7 +503,7 @@ function showPair() {
     figure.replaceChildren(caption, make("p", { className: "note", textContent: "They have the same score of every document." }));
     return;
   }
-  caption.append(mostDifferent(blocks.at(-1), names, benchmark));
+  caption.append(mostDifferent(blocks, names, benchmark));
   const chart = pairChart(names, blocks, models, RULES.indexOf(rule), benchmark);
   figure.replaceChildren(caption, chart);
   addSave(figure, () => chart);
