@@ -22,6 +22,7 @@ from utils.core.files import read_jsonl
 from utils.core.task_scorers import (
     Scorer,
     all_tasks,
+    configuration,
     function,
     is_generated,
     leaf_tasks,
@@ -63,7 +64,22 @@ def faults(family: str, include_path: Path = EXAMPLES) -> Iterator[str]:
         yield from _faults_of_verdicts(one, documents_by_task[one.task])
         yield from _faults_of_examples(one)
     yield from _faults_of_family(family, scorers, documents_by_task)
+    yield from _faults_of_versions(family, scorers[0].version)
     yield from _faults_of_pages(family, scorers)
+
+
+def _faults_of_versions(family: str, version: float) -> Iterator[str]:
+    """Yield which groups, and tasks that score by a family's rule, are of another version."""
+    for name, file in task_files().items():
+        place = f"'Change a rule': {file.path.relative_to(ROOT)}"
+        metadata = configuration(name)["metadata"]
+        own_version = metadata["version"]
+        if file.path.parent.name == family and own_version != version:
+            yield f"{place} has version {own_version}, and not the family's {version}"
+        known_version = metadata.get("scored_by", {}).get(family, version)
+        if known_version != version:
+            fault = f"is scored by {family} {known_version}, which is {version} now"
+            yield f"{place} {fault}; raise its own version, and name {version}"
 
 
 def _faults_of_yaml(one: Scorer) -> Iterator[str]:
@@ -71,9 +87,6 @@ def _faults_of_yaml(one: Scorer) -> Iterator[str]:
     settings = one.config.get("fewshot_config", {}).get("samples")
     if not settings or len(function(settings)()) < LEAST_EXAMPLES:
         yield f"step 1: {one.task} has fewer than {LEAST_EXAMPLES} few-shot examples"
-    if one.base and float(one.version) < float(scorer(one.base).version):
-        base = f"{one.base}, which has version {scorer(one.base).version}"
-        yield f"'Change a rule': {one.task} has version {one.version}, below {base}"
 
 
 def _faults_of_verdicts(one: Scorer, docs: tuple[dict, ...]) -> Iterator[str]:
