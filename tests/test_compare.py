@@ -13,8 +13,8 @@ from tests.answers import write
 from tests.conftest import EXAMPLES
 from utils.__main__ import main
 from utils.core.files import read_jsonl
-from utils.core.report_style import Layout
 from utils.core.task_scorers import scorer
+from utils.core.text_layout import Layout
 from utils.verdicts import tally as figures
 
 

@@ -10,7 +10,7 @@ from statistics import mean
 
 import pytest
 
-from lm_eval_tasks.fresh.generators import _arithmetic_clocks as clocks
+from lm_eval_tasks.fresh.generators import _arithmetic_clocks_and_calendars as clocks
 from lm_eval_tasks.fresh.utils import find_generator, generate_row, rows
 from tests import fuzz
 from tests.solvers.labels import AGREE, check, read

@@ -19,8 +19,8 @@ from utils.__main__ import main
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
 from utils.figures.score_rows import RULES
-from utils.leaderboard import page, standings as entrants
-from utils.verdicts.excerpts import LONGEST_RESPONSE
+from utils.leaderboard import entrants, page
+from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
 
 PACK = ["--include_path", str(EXAMPLES)]
@@ -239,6 +239,25 @@ def test_a_model_with_a_mark_stands_behind_those_without(make, tmp_path):
     rows = by_model(make("json", runs))
     assert {row["status"] for row in rows.values()} == {"verified"}
     assert [*rows][::-1] == ["worse", "better"]  # better, in one task of two
+
+
+CLAIMED = [  # the version of a run, a metric that its results claim, and whether it is told
+    *((None, metric, True) for metric in ("accuracy", "within_1d")),
+    *(("2.0", metric, True) for metric in ("accuracy", "extracted")),
+    *(("2.0", metric, False) for metric in ("accuracy_flexible", "within_1d")),
+]
+
+
+@pytest.mark.parametrize(("version", "metric", "is_told"), CLAIMED)
+def test_claims_of_another_version_are_compared_where_the_rule_is_published(
+    make, tmp_path, version, metric, is_told
+):
+    edit = {"tasks": ["tcp_long"], "by_task": {"results": {f"{metric},none": 0.123}}}
+    if version:
+        edit["by_task"]["versions"] = version
+    submission(tmp_path / "m", "careful", edit)
+    remarks = by_model(make("json", {"m": tmp_path / "m"}))["m"]["remarks"]
+    assert (f"claims {metric} 0.123 instead of" in remarks) == is_told
 
 
 @pytest.mark.parametrize(

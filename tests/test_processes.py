@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from utils.core.processes import Ended, allow_seconds, run_apart
+from utils.core.limited_processes import Ended, allow_seconds, run_apart
 
 
 DEEDS = {

@@ -168,6 +168,10 @@ def test_prompts_that_lost_their_instruction_are_invalid(
     assert printed.startswith("**Fault** in the run " if lost else "Percent ")
     expected = "no_instruction" if lost else None
     assert {row["invalid"] for row in verdicts(tmp_path / "out")} == {expected}
+    for option in (["--format", "csv"], ["--cite"]):  # which have no room for faults
+        status, printed, said = call_score(folder, *option)
+        assert (status, "Fault" in printed) == (0, False)
+        assert said.startswith("Fault in the run ") == lost
 
 
 @pytest.mark.parametrize(
@@ -221,7 +225,9 @@ def test_a_batch_output_without_an_answer_is_an_empty_response(tmp_path, call):
     path = write(tmp_path / "output.jsonl", *lines)
     status, (row,), said = call(path, "--output", tmp_path / "out")
     figures = {"n": 4, "published": 0.25, "cut_off": 1, "cut_off_unknown": 3}
-    assert (status, said, row | figures) == (0, "", row)
+    assert (status, row | figures) == (0, row)
+    assert "1 of 4 answers (25.0 %) were cut off" in said
+    assert "2 of 4 answers (50.0 %) are blank" in said
     rows = verdicts(tmp_path / "out")
     assert [row["reason"] for row in rows] == [reason for _, reason in CHOICES]
     assert [row["why"] for row in rows][1:3] == ["empty response"] * 2
@@ -300,7 +306,7 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
 def test_rows_made_from_a_seed_are_scored_by_level(tmp_path, call):
     task = "fresh_date_arithmetic"
     docs = scorer(task).process_docs(load(task[6:], 7, 10, "1-2")["test"])
-    lines = [{"task": task, "doc": doc, "response": ""} for doc in docs]
+    lines = [{"task": task, "doc": doc, "response": "no"} for doc in docs]
     status, (row, *parts), said = call(write(tmp_path / "x.jsonl", *lines))
     assert (status, said, row["n"], row["rows"]) == (0, "", 10, "made from a seed")
     levels = {part["value"]: part["n"] for part in parts if part["by"] == "level"}

@@ -20,7 +20,7 @@ from tests.answers import GOOD, answers, here, split, write
 from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core.files import read_jsonl
-from utils.verdicts import judge_file, verdict_tables
+from utils.verdicts import judge_file, stored_tables
 from utils.verdicts.find_answer_files import find_answer_files
 from utils.verdicts.judge_file import Judging
 
@@ -92,8 +92,8 @@ def test_an_interruption_between_two_tables_says_what_is_kept(
         put(*arguments)
         raise KeyboardInterrupt(signal.SIGTERM)
 
-    put = verdict_tables._put
-    monkeypatch.setattr(verdict_tables, "_put", put_and_interrupt)
+    put = stored_tables._put
+    monkeypatch.setattr(stored_tables, "_put", put_and_interrupt)
     paths = [write(tmp_path / f"{name}.jsonl", GOOD) for name in "ab"]
     output = tmp_path / "out"
     status, _, messages = call_score(*paths, "--output", output)
@@ -156,7 +156,7 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatc
     large.touch()
     os.truncate(large, 3 * 2**20)
     monkeypatch.setattr(judge_file, "run_apart", here)
-    monkeypatch.setattr(verdict_tables, "run_apart", here)
+    monkeypatch.setattr(stored_tables, "run_apart", here)
     opened, sha256_of = [], judge_file.sha256_of
     patched = lambda path: opened.append(path) or sha256_of(path)  # noqa: E731
     monkeypatch.setattr(judge_file, "sha256_of", patched)
@@ -166,9 +166,7 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatc
     assert (status, "## y" in printed, large in opened) == (1, True, False)
 
 
-@pytest.mark.parametrize(
-    "place", [(Judging, "_judge"), (verdict_tables, "_write_head")]
-)
+@pytest.mark.parametrize("place", [(Judging, "_judge"), (stored_tables, "_write_head")])
 def test_no_space_ends_the_command_and_is_no_fault_of_a_file(
     tmp_path, call_score, monkeypatch, place
 ):
@@ -205,9 +203,9 @@ def edit(folder: Path, _: object) -> None:
 
 def new_libraries(_: Path, patch: pytest.MonkeyPatch) -> None:
     """Let the libraries be of other versions, in a process that has read them already."""
-    patch.setattr(verdict_tables.metadata, "version", lambda name: f"new {name}")
-    uncached_rules = verdict_tables._rules.__wrapped__
-    patch.setattr(verdict_tables, "_rules", uncached_rules)
+    patch.setattr(stored_tables.metadata, "version", lambda name: f"new {name}")
+    uncached_rules = stored_tables._rules.__wrapped__
+    patch.setattr(stored_tables, "_rules", uncached_rules)
 
 
 # What happens between two calls, and which files are then judged again.
@@ -215,7 +213,7 @@ CHANGES = {
     "nothing": (lambda *_: None, set()),
     "a new time": (lambda folder, _: (folder / f"{PART}.jsonl").touch(), set()),
     "other answers": (edit, {PART}),
-    "other code": (lambda _, patch: patch.setattr(verdict_tables, "_rules", str), ALL),
+    "other code": (lambda _, patch: patch.setattr(stored_tables, "_rules", str), ALL),
     "another dateutil": (new_libraries, ALL),
 }
 
@@ -254,10 +252,10 @@ PACK_FILES = [
 def test_a_table_stands_on_every_file_of_its_pack_and_of_the_tools(
     tmp_path, monkeypatch, folder
 ):
-    rules = verdict_tables._rules.__wrapped__  # which keeps nothing
+    rules = stored_tables._rules.__wrapped__  # which keeps nothing
     for constant in ("_TOOLS", "FOLDER"):
         (tmp_path / constant).mkdir()
-        monkeypatch.setattr(verdict_tables, constant, tmp_path / constant)
+        monkeypatch.setattr(stored_tables, constant, tmp_path / constant)
     include_path = write(tmp_path / "pack" / "b" / "utils.py", "b").parents[1]
     place = tmp_path / folder if folder else include_path
     write(tmp_path / "elsewhere" / "y.jsonl", "a")
@@ -294,7 +292,7 @@ def test_all_tools_read_what_jobs_scored(tmp_path, call_score, monkeypatch):
     assert expected[2].startswith(f"{second_path}, line 2: is a second answer to")
     assert expected[2].count("\n") == 1
     fail = lambda *_, **__: pytest.fail("is judged again")  # noqa: E731
-    monkeypatch.setattr(verdict_tables, "open_part", fail)
+    monkeypatch.setattr(stored_tables, "open_part", fail)
     for option in ("--output", "--cache"):
         assert call_score(source, option, output) == expected
     named = ["--include_path", str(EXAMPLES), f"a={source}", f"b={source}"]

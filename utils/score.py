@@ -42,8 +42,8 @@ from .core.cli import output_path, say, tool_parser, whole_number
 from .core.errors import ToolError
 from .core.family_contract import ERROR, RIGHT, SHARE, Metric
 from .core.files import check_output
-from .core.report_style import Layout
 from .core.task_scorers import benchmarks, breakdown_names, scorer
+from .core.text_layout import Layout
 from .core.write_tables import FORMATS, percent, points, render, whole
 from .figures.cite import bibliography, citations
 from .figures.health import faults, silent_ends
@@ -95,6 +95,9 @@ def main(arguments: list[str] | None = None) -> int:
         if model.tasks
     ]
     if runs:
+        if options.cite or options.format != "markdown":  # which have no room for it
+            for warning in _warnings(runs):
+                say(f"Fault in the run {warning}")
         sys.stdout.write(_text(runs, options))
         if options.eval_results:
             eval_results.write(options.eval_results, *runs[0])
@@ -106,8 +109,12 @@ def main(arguments: list[str] | None = None) -> int:
 def _write_page(runs: list[Run], failures: list[Failure], options: Namespace) -> None:
     """Write the page of the runs, with their faults on top."""
     models = [model for model, _ in runs]
-    warnings = [f"{model.name}: {fault}" for model in models for fault in faults(model)]
-    leaderboard.write_page(models, failures, options, warnings)
+    leaderboard.write_page(models, failures, options, _warnings(runs))
+
+
+def _warnings(runs: list[Run]) -> list[str]:
+    """Return the faults of runs, each behind the name of its run."""
+    return [f"{model.name}: {fault}" for model, _ in runs for fault in faults(model)]
 
 
 def _text(runs: list[Run], options: Namespace) -> str:
@@ -287,6 +294,9 @@ def _notes(
             details_by_note[f"The rows are {row['rows']}"].append(row_name)
         if row["changed"]:
             note = "Answers to which the harness's log gives other scores"
+            run_version = model.claims(row["task"]).get("version")
+            if run_version not in (None, str(scorer(row["task"]).version)):
+                note += f", as it is of version {run_version}"
             details_by_note[note].append(f"{row_name} {row['changed']}")
         if row["left_out"]:
             details_by_note["Left out"].append(f"{row_name} {row['left_out']}")

@@ -19,6 +19,7 @@ from lm_eval_tasks.fresh.utils import Request, read_request
 
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
+from ..core.family_contract import EXTRACTED, PUBLISHED
 from ..core.task_scorers import (
     FOLDER,
     configuration,
@@ -360,8 +361,9 @@ class Check:
             claimed_scores = {}
         for result_key, claimed_score in claimed_scores.items():
             metric = task_scorer.metric(result_key.partition(",")[0])
-            # Flexible scores are compared where they are of the same version.
-            if metric in scores and (is_same_version or "flexible" not in metric):
+            # Only what the published rule gives is the same in another version.
+            is_published = metric in (task_scorer.headline.get(PUBLISHED), EXTRACTED)
+            if metric in scores and (is_same_version or is_published):
                 mean_score = sum(scores[metric]) / len(scores[metric])
                 claimed_mean = typed_claim(claimed_score, float)
                 is_claimed = isinstance(claimed_mean, int | float) and (

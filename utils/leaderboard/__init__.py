@@ -35,10 +35,10 @@ from ..integrity.run_checks import Check
 from ..verdicts.cli_options import answer_options
 from ..verdicts.find_answer_files import Failure
 from ..verdicts.runs_by_model import Model, read_models
-from ..verdicts.verdict_tables import Table
+from ..verdicts.stored_tables import Table
 from . import page
-from .data import board_data, board_rows
-from .standings import Entrant
+from .board_contents import board_data, board_rows
+from .entrants import Entrant
 
 
 # Option -> how the file begins that the tool writes there.

@@ -33,8 +33,8 @@ from ..core.task_scorers import scorer
 from ..core.write_tables import natural, percent, points, whole
 from ..figures.score_rows import RULES
 from ..integrity.run_checks import SEVERITY
-from ..verdicts.excerpts import Pieces
 from ..verdicts.judge_answer import shorten
+from ..verdicts.page_excerpts import Pieces
 from ..verdicts.runs_by_model import Model, add_rows, by_table
 from ..verdicts.tally import Document
 from . import pictures

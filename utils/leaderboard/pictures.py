@@ -21,7 +21,7 @@ from ..core.write_tables import natural
 from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .standings import Entrant
+from .entrants import Entrant
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
@@ -148,29 +148,31 @@ def _panel(
     x_by_level = {
         level: LEFT + step * (place + 0.5) for place, level in enumerate(levels)
     }
-    points_by_model: dict[int, dict[str, list[Point]]] = {}
+    points_by_model = {}
     for place, (model, rows) in enumerate(rows_by_model.items()):
         # Bars of several models at one level stand beside each other.
         shift = 3.2 * (place - (len(rows_by_model) - 1) / 2)
-        points_by_model[model] = {
-            rule: [
-                _point(x + shift, rows[level], rule)
-                for level, x in x_by_level.items()
-                if level in rows
-            ]
-            for rule in RULES
-        }
+        points_by_model[model] = _points(rows, x_by_level, shift)
     label_ys = {rule: _spread_labels(points_by_model, rule) for rule in RULES}
-    lines = [
-        Line(
-            model,
-            entrants[model].name,
-            points,
-            {rule: label_ys[rule][model] for rule in RULES},
-        )
-        for model, points in points_by_model.items()
-    ]
+    lines = []
+    for model, points in points_by_model.items():
+        label_y = {rule: label_ys[rule][model] for rule in RULES}
+        lines.append(Line(model, entrants[model].name, points, label_y))
     return Panel(name, len(tasks), x_by_level, lines)
+
+
+def _points(
+    rows: dict[str, dict], x_by_level: dict[str, float], shift: float
+) -> dict[str, list[Point]]:
+    """Return the points of a model's figures by rule, beside the places of their levels."""
+    return {
+        rule: [
+            _point(x + shift, rows[level], rule)
+            for level, x in x_by_level.items()
+            if level in rows
+        ]
+        for rule in RULES
+    }
 
 
 def _point(x: float, row: dict, rule: str) -> Point:

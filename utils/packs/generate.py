@@ -31,7 +31,7 @@ from ..core.task_scorers import (
     leaf_tasks,
 )
 from .offline import make
-from .sources import Source
+from .task_rows import Source
 
 
 def main(arguments: list[str] | None = None) -> int:

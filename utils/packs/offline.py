@@ -29,7 +29,7 @@ from ..core.errors import ToolError
 from ..core.progress import tracked
 from ..core.task_scorers import FOLDER as TASKS, leaf_tasks, scorer, task_files
 from .manifest import LOCK, Manifest
-from .sources import Source, checked_lines, find_sources
+from .task_rows import Source, checked_lines, find_sources
 
 
 LOADER = Path(__file__).with_name("local_data.py")

@@ -41,7 +41,7 @@ from ..core.task_scorers import all_tasks, configuration, scorer, transformation
 from . import disputed
 from .manifest import Manifest
 from .offline import check, make
-from .sources import Source
+from .task_rows import Source
 
 
 VERSION = "2"  # bumped with every change to the rows of a seed

@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,7 +125,22 @@ def _files_of(target: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the files of answers that a path stands for, and what is no run in it."""
     if not os.path.isdir(target):
         return [target], {}
-    sample_files, answer_files, faults = [], [], {}
+    files, faults = _samples_below(target)
+    if not files:
+        for path in _answer_files_in(target):
+            if fault := _fault_of_kind(path):
+                faults[path] = fault
+            else:
+                files.append(path)
+    if not (files or faults):
+        fix = "run with --log_samples, or name files"
+        faults[target] = f"has no samples of the pack's tasks; {fix}"
+    return files, faults
+
+
+def _samples_below(target: Path) -> tuple[list[Path], dict[Path, str]]:
+    """Return the samples of the pack's tasks in a folder and below it, and what is none."""
+    sample_files, faults = [], {}
 
     def note_fault(error: OSError) -> None:
         faults[Path(error.filename)] = fault_of(error)
@@ -132,10 +148,10 @@ def _files_of(target: Path) -> tuple[list[Path], dict[Path, str]]:
     # Links are not followed.
     for parent, folder_names, file_names in os.walk(target, onerror=note_fault):
         folder_names.sort()
-        if folder_names and len(Path(parent).relative_to(target).parts) == MOST_DEPTH:
-            faults[Path(parent)] = (
-                f"has folders more than {MOST_DEPTH} deep; move them up"
-            )
+        depth = len(Path(parent).relative_to(target).parts)
+        if folder_names and depth == MOST_DEPTH:
+            fault = f"has folders more than {MOST_DEPTH} deep; move them up"
+            faults[Path(parent)] = fault
             folder_names.clear()
         entry_names = sorted([*file_names, *folder_names])
         matches = [*filter(None, map(SAMPLES_NAME.fullmatch, entry_names))]
@@ -144,28 +160,25 @@ def _files_of(target: Path) -> tuple[list[Path], dict[Path, str]]:
         ]
         links = filter(os.path.islink, (Path(parent, name) for name in folder_names))
         for path in (*parent_sample_paths, *links):
-            if fault := _fault_of_kind(path):
-                faults[path] = fault
+            if fault_of_path := _fault_of_kind(path):
+                faults[path] = fault_of_path
             else:
                 sample_files.append(path)
         if not matches and fnmatch.filter(file_names, "results_*.json"):
             faults[Path(parent)] = "has results without samples; run with --log_samples"
-        if Path(parent) == target:
-            answer_files = [
-                target / name
-                for name in sorted(file_names)
-                if name.endswith(SUFFIXES) and not name.startswith(".")
-                if not SAMPLES_NAME.fullmatch(name)
-            ]
-    if not sample_files:
-        faults |= {
-            path: fault for path in answer_files if (fault := _fault_of_kind(path))
-        }
-        answer_files = [path for path in answer_files if path not in faults]
-    if not (sample_files or answer_files or faults):
-        fix = "run with --log_samples, or name files"
-        faults[target] = f"has no samples of the pack's tasks; {fix}"
-    return sample_files or answer_files, faults
+    return sample_files, faults
+
+
+def _answer_files_in(folder: Path) -> list[Path]:
+    """Return the paths in a folder that are called as files of answers are."""
+    with suppress(OSError):  # of a folder that cannot be read, which is a fault already
+        return [
+            folder / name
+            for name in sorted(os.listdir(folder))
+            if name.endswith(SUFFIXES) and not name.startswith(".")
+            if not SAMPLES_NAME.fullmatch(name) and not os.path.isdir(folder / name)
+        ]
+    return []
 
 
 def _fault_of_kind(path: Path) -> str | None:

@@ -15,13 +15,13 @@ from typing import Any, BinaryIO
 
 from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
 from ..core.files import Line, read_lines, sha256_of
-from ..core.processes import Ended, allow_seconds, run_apart
+from ..core.limited_processes import Ended, allow_seconds, run_apart
 from ..core.progress import Meter
 from ..core.task_scorers import scorer
 from .constant_answers import References
-from .excerpts import shown_prompt, shown_response
 from .find_answer_files import AnswerFile
 from .judge_answer import judge_answer, look_up_document
+from .page_excerpts import shown_prompt, shown_response
 from .read_answers import Answer, answers_in, claims_of, read_results, typed_claim
 from .tally import Tally
 

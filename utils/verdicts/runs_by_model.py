@@ -19,8 +19,8 @@ from ..packs.random_sample import recognise
 from .find_answer_files import AnswerFile, Failure, find_answer_files
 from .judge_file import MOST_FAULTS
 from .read_answers import LONGEST
+from .stored_tables import Table, make_tables
 from .tally import Document, Tally
-from .verdict_tables import Table, make_tables
 
 
 @dataclass(eq=False)

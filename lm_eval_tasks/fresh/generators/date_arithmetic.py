@@ -29,9 +29,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(1)
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: dict) -> dict | None:
     """Return a question and its month, by months since the year 0.
 
     None where a step leaves the years.

@@ -33,9 +33,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(5) | tcp.BENCHMARK
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: dict) -> dict | None:
     """Return a row of TCP long; None where its end may be argued."""
     tasks = tcp.draw_tasks(rng, knobs["steps"], longest=6)
     names = rng.sample(tcp.TEXTS["names"], knobs["people"])

@@ -105,9 +105,7 @@ def ladder(level: int) -> dict[str, int]:
 BENCHMARK = ladder(1)
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: dict) -> dict | None:
     """Return a premise, a hypothesis (the claim) and its label; times are numbers.
 
     Each label has its turn: None where the draw has another, or none that is certain.

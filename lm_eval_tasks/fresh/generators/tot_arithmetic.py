@@ -14,7 +14,10 @@ import json
 import random
 from collections.abc import Callable
 
-from . import _arithmetic_clocks as clocks, _arithmetic_spans as spans
+from . import (
+    _arithmetic_clocks_and_calendars as clocks,
+    _arithmetic_spans_and_order as spans,
+)
 from ._arithmetic import Problem
 
 
@@ -48,9 +51,7 @@ def ladder(level: int) -> dict[str, int]:
     return {"steps": level}
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: dict) -> dict | None:
     """Return a row of the type whose turn it is, or None where the draw is not sound."""
     round_number, turn_index = divmod(index, len(TURNS))
     type_name = TURNS[turn_index]

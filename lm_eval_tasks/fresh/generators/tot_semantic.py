@@ -375,9 +375,7 @@ def ladder(level: int) -> dict[str, int]:
     return {"pairs": 3 + level // 3, "descriptions": level - 2}
 
 
-def row(
-    rng: random.Random, level: int, index: int, knobs: dict[str, int]
-) -> dict | None:
+def row(rng: random.Random, level: int, index: int, knobs: dict) -> dict | None:
     """Return a prompt, its question and its label; types, orders and graphs take turns.
 
     None where the facts do not have what the question needs, or where a description does

@@ -47,7 +47,7 @@ function showModels() {
       const id = row.dataset.m;
       if (!places.has(id)) places.set(id, places.size);
       const isPinned = pinned.has(id);
-      const name = row.querySelector("[title]").title.toLowerCase();
+      const name = row.querySelector(".model[title], th[title]").title.toLowerCase();
       const isWhole = group.classList.contains("whole") || mode === "all";
       const isFirst = mode === "top" && places.get(id) < FIRST;
       row.hidden = !(isPinned || (words ? name.includes(words) : isWhole || isFirst));

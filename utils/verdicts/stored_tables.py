@@ -32,10 +32,9 @@ from ..core.files import (
     remove_leftovers,
     sha256_of,
 )
-from ..core.processes import Ended, run_apart
+from ..core.limited_processes import Ended, run_apart
 from ..core.progress import metered
 from ..core.task_scorers import FOLDER, all_tasks
-from .excerpts import Pieces
 from .find_answer_files import SAMPLES_NAME, AnswerFile
 from .judge_file import (
     DOCUMENTS_NAME,
@@ -47,6 +46,7 @@ from .judge_file import (
     digests_of,
     judge_apart,
 )
+from .page_excerpts import Pieces
 from .read_answers import sha256
 from .tally import Document
 

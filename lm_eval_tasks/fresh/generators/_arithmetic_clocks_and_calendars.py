@@ -552,8 +552,8 @@ def age(rng: random.Random, level: int) -> a.Problem:
     """
     names = a.names(rng, level + 1 + level // 2)
     chain_names, side_names = names[:level], names[level:]
-    first_birth = a.date_of(rng, 1880, 1970)
-    first_birth = first_birth.replace(day=min(first_birth.day, 28))  # in every month
+    birth = a.date_of(rng, 1880, 1970)
+    first_birth = birth.replace(day=min(birth.day, 28))  # which every month has
     is_answerable = rng.random() < 2 / 3
     vague_name = rng.choice(side_names if is_answerable else chain_names[1:] or [""])
     birth_by_name = {names[0]: first_birth}
@@ -572,15 +572,13 @@ def age(rng: random.Random, level: int) -> a.Problem:
         years, months = rng.randrange(1, 15), rng.randrange(1, 12)
         months_later = (12 * years + months) * (1 if side_word == "younger" else -1)
         birth_by_name[name] = words.plus_months(birth_by_name[peer_name], months_later)
-        gap_text = ""
-        if name != vague_name:
-            gap_text = (
-                f"exactly {words.years(years)} and {words.counted(months, 'month')} "
-            )
+        gap_text = f"exactly {words.years(years)} and {words.counted(months, 'month')} "
+        if name == vague_name:
+            gap_text = ""
         facts.append(f"{name} is {gap_text}{side_word} than {peer_name}")
     rng.shuffle(facts)
-    birth_years = [birth_date.year for birth_date in birth_by_name.values()]
-    today = a.date_of(rng, max(birth_years) + 1, min(min(birth_years) + 100, 2025))
+    birth_years = sorted(birth.year for birth in birth_by_name.values())
+    today = a.date_of(rng, birth_years[-1] + 1, min(birth_years[0] + 100, 2025))
     asked_age = _full_years(birth_by_name[chain_names[-1]], today)
     answer = {"answer": asked_age if is_answerable else "unanswerable"}
     text_slots = {"facts": ". ".join(facts), "today": words.in_words(today, False)}

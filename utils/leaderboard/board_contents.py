@@ -35,8 +35,8 @@ from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model, add_rows
+from .entrants import Entrant, add_remarks, standing
 from .pictures import level_panels, pairs, reason_bars, references
-from .standings import Entrant, add_remarks, standing
 
 
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
@@ -71,11 +71,7 @@ def board_data(
     board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks)
     board_facts["overall"] = _overall([MEAN, *(x.name for x in benchmarks)], entrants)
     entrants.sort(key=lambda entrant: _order(entrant, public_benchmarks or benchmarks))
-    board_facts["remarks"] = [
-        remark
-        for remark in entrants[0].remarks
-        if all(remark in entrant.remarks for entrant in entrants)
-    ]
+    board_facts["remarks"] = _shared_remarks(entrants)
     models = [entrant.model for entrant in entrants]
     return {
         "about": board_facts,
@@ -86,6 +82,15 @@ def board_data(
         "ends": silent_ends(models),
         "recall": [*_recall_sentences(models, options.include_path)],
     }
+
+
+def _shared_remarks(entrants: list[Entrant]) -> list[str]:
+    """Return the remarks that all models have."""
+    return [
+        remark
+        for remark in entrants[0].remarks
+        if all(remark in entrant.remarks for entrant in entrants)
+    ]
 
 
 def _recall_sentences(models: list[Model], include_path: Path) -> Iterator[str]:
