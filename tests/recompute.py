@@ -84,7 +84,7 @@ def score_interval(values, clusters) -> dict[str, float]:
     low, high = proportion_confint(count, effective, alpha, method="wilson")
     naive = weighted_mean(values, [*range(n)], (0, 1), 1)[1]
     cells = {"low": max(low, 0), "high": min(high, 1), "error": error}
-    cells |= {"freedom": freedom, "design_effect": error / naive}
+    cells |= {"freedom": freedom, "design_effect": (error / naive) ** 2}
     return cells | {"effective": effective}
 
 
@@ -96,7 +96,7 @@ def difference(values, clusters) -> dict[str, float]:
     naive = weighted_mean(values, [*range(len(values))], (-1, 1), 1)[1]
     p_value = 2 * t.sf(abs(mean) / error, freedom)
     cells = {"difference": np.mean(values), "low": low, "high": high, "error": error}
-    cells |= {"freedom": freedom, "design_effect": error / naive, "p": p_value}
+    cells |= {"freedom": freedom, "design_effect": (error / naive) ** 2, "p": p_value}
     return cells | {"whole_error": error * weight}
 
 
@@ -147,7 +147,7 @@ def errors(documents: list[Document]) -> dict[str, float]:
     unit, seconds = ("hours", 3600) if is_hours else ("days", 86400)
     median, n = np.median(values), len(values)
     sides = score_interval([(np.sign(median - x) + 1) / 2 for x in values], clusters)
-    reach = t.ppf(1 - LEVEL / 2, sides["freedom"]) * sides["design_effect"]
+    reach = t.ppf(1 - LEVEL / 2, sides["freedom"]) * sides["design_effect"] ** 0.5
     reach /= 2 * n**0.5
     places = np.ceil(n * np.clip([0.5 - reach, 0.5 + reach], 0, 1) - 1e-9)
     low, high = np.sort(values)[np.maximum(places.astype(int) - 1, 0)]

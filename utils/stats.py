@@ -59,7 +59,7 @@ class Estimate(NamedTuple):
     error: float  # standard error, with the additions
     freedom: float
     clusters: int
-    design_effect: float  # the error divided by that of independent documents
+    design_effect: float  # the variance divided by that of independent documents
     p_value: float = math.nan  # of "the difference is 0", two-sided; nan for a score
 
 
@@ -160,7 +160,8 @@ def estimate_score(
         ends = clustered.mean - half_width, clustered.mean + half_width
         (low, high), p_value = np.clip(ends, *scale), clustered.p_value
     mean, error = math.fsum(values) / len(values), clustered.error
-    precision_fields = error, clustered.freedom, len(sizes), error / independent.error
+    design_effect = (error / independent.error) ** 2
+    precision_fields = error, clustered.freedom, len(sizes), design_effect
     return Estimate(mean, low, high, *precision_fields, p_value)
 
 
@@ -222,7 +223,9 @@ def estimate_median(
     is_below_median = [(value < median) + (value == median) / 2 for value in values]
     share_below = estimate_score(is_below_median, clusters)
     quantile = stdtrit(share_below.freedom, (1 + CONFIDENCE) / 2)
-    share_half_width = quantile * share_below.design_effect / 2 / len(values) ** 0.5
+    # The error of a share of one half.
+    share_error = math.sqrt(share_below.design_effect / len(values)) / 2
+    share_half_width = quantile * share_error
     end_shares = np.clip([0.5 - share_half_width, 0.5 + share_half_width], 0, 1)
     low, high = np.quantile(values, end_shares, method="inverted_cdf")
     return median, float(low), float(high)
