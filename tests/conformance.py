@@ -54,6 +54,12 @@ def faults(family: str, include_path: Path = EXAMPLES) -> Iterator[str]:
     if not tasks_of(family):
         yield f"step 1: lm_eval_tasks/{family} has no task with rows of its own"
         return
+    if lacking := [
+        x for x in tasks_of(family) if not (include_path / f"{x}.yaml").exists()
+    ]:
+        fix = "run python -m tests.examples"
+        yield f"step 4: {include_path.name} has no {', '.join(lacking)}; {fix}"
+        return
     try:
         scorers = [scorer(task) for task in tasks_of(family)]
         documents_by_task = {
@@ -118,7 +124,9 @@ def _faults_of_odd_documents(one: Scorer, docs: tuple[dict, ...]) -> Iterator[st
     for _ in range(300):
         doc, column = dict(rng.choice(docs)), rng.choice([*one.columns])
         doc[column] = odd = _odd_cell(rng, doc[column])
-        for response in ("", one.utils.gold_response(rng.choice(docs))):
+        gold_response = one.utils.gold_response(rng.choice(docs))
+        cut_response = gold_response[: rng.randrange(len(gold_response))]
+        for response in ("", gold_response, cut_response, rng.choice(ODD_TEXTS)):
             try:
                 one.check_verdict(one.explain(doc, response))
                 one.utils.digest(doc), one.utils.cluster(doc), one.breakdowns(doc)
@@ -130,6 +138,7 @@ def _faults_of_odd_documents(one: Scorer, docs: tuple[dict, ...]) -> Iterator[st
                 pass
             except Exception as error:
                 fault = f"raises {error!r:.100} where '{column}' is {odd!r:.80}"
+                fault += f", and the response {response!r:.80}"
                 fix = "raise ValueError for a reference that cannot be read"
                 yield f"step 2: {one.family}/utils.py: {fault}; {fix}"
                 return
@@ -152,8 +161,6 @@ def _faults_of_examples(one: Scorer) -> Iterator[str]:
     path = EXAMPLES / "data" / f"{one.file}.jsonl"
     if not path.exists() or len(read_jsonl(path)) < LEAST_ROWS:
         yield f"step 4: examples/data/{path.name} has fewer than {LEAST_ROWS} rows"
-    if not (EXAMPLES / f"{one.task}.yaml").exists():
-        yield f"step 4: examples has no {one.task}.yaml: run python -m tests.examples"
     for folder in sorted((EXAMPLES / "responses").iterdir()):
         if not one.base and not (folder / f"{one.task}.jsonl").exists():
             yield f"step 4: examples/responses/{folder.name} has no {one.task}.jsonl"
@@ -183,6 +190,7 @@ def _faults_of_keys(one: Scorer, docs: tuple[dict, ...]) -> Iterator[str]:
     """Yield that documents of one `reference_key` have other references (step 3)."""
     place = f"step 3: {one.family}/utils.py: reference_key is equal for"
     first_of_key: dict[str, dict] = {}
+    gold_responses = {one.utils.gold_response(doc) for doc in docs}
     for doc in docs:
         first = first_of_key.setdefault(one.utils.reference_key(doc), doc)
         gold = one.utils.gold_response(first)
@@ -191,6 +199,8 @@ def _faults_of_keys(one: Scorer, docs: tuple[dict, ...]) -> Iterator[str]:
             return
     if len(first_of_key) == 1 < len(docs):
         yield f"{place} all of {one.task}"
+    if len(first_of_key) == len(docs) > len(gold_responses):
+        yield f"{place} none of {one.task}, though some gold responses are equal"
 
 
 def _faults_of_pages(family: str, scorers: list[Scorer]) -> Iterator[str]:

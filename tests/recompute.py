@@ -129,22 +129,31 @@ def score_cells(tasks: list[list[Document]], by_size: bool) -> dict:
 
 
 def errors(documents: list[Document]) -> dict[str, float]:
-    """Return the median signed error in time, its interval and the share that was read."""
+    """Return the median signed error, its interval and the share that was read.
+
+    Values are numbers, or times: hours apart where they have a clock, else days.
+    """
     values, clusters, read = [], [], 0
     for document in documents:
         errors_read = []
         for row in (row for row in document.rows if row["value"]):
-            texts = (json.loads(row[column]) for column in ("value", "reference"))
-            value, reference = map(datetime.fromisoformat, texts)
-            errors_read.append((value - reference).total_seconds())
+            value, reference = (json.loads(row[x]) for x in ("value", "reference"))
+            if isinstance(value, str):
+                value, reference = map(datetime.fromisoformat, (value, reference))
+                errors_read.append((value - reference).total_seconds())
+            else:
+                errors_read.append(value - reference)
         if errors_read:
             values.append(np.mean(errors_read))
             clusters.append(document.cluster)
         read += len(errors_read)
     if not values:
         return {}
-    is_hours = ":" in documents[0].rows[0]["reference"]
-    unit, seconds = ("hours", 3600) if is_hours else ("days", 86400)
+    first_row = documents[0].rows[0]
+    unit, seconds = first_row["error_unit"], 1
+    if '"' in first_row["reference"]:
+        is_hours = ":" in first_row["reference"]
+        unit, seconds = ("hours", 3600) if is_hours else ("days", 86400)
     median, n = np.median(values), len(values)
     sides = score_interval([(np.sign(median - x) + 1) / 2 for x in values], clusters)
     reach = t.ppf(1 - LEVEL / 2, sides["freedom"]) * sides["design_effect"] ** 0.5

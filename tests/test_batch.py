@@ -17,7 +17,7 @@ COLUMNS = ["task", "doc", "response"]
 ADDED = ["scores", "published", "flexible", "extracted", "reason"]
 ADDED += ["published_answer", "flexible_answer", "error"]
 ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())
-FIRST_TASK = ANSWERED[0]
+FIRST_TASK = "tcp_long"
 [(DOC, RESPONSE), *_] = recorded(FIRST_TASK)
 
 

@@ -290,7 +290,7 @@ def test_a_faulty_file_is_named_with_its_line(capsys, tmp_path, text, said):
     [
         (["--tasks", "tcp_medium"], "task 'tcp_medium' is unknown; the"),
         (["--tasks", "fresh"], "makes its rows itself; leave it out of the pack"),
-        (["--source", "tpc=."], "--source tpc=.: give one of tcp, "),
+        (["--source", "tpc=."], "--source tpc=.: give one of "),
         (["--tasks", "tcp", "--source", "tcp=tests/cases"], "has no files TCP_short"),
         (["--check"], "is not a complete pack; make it"),
     ],

@@ -1,11 +1,14 @@
 """What the READMEs show of the functions is so, and their links lead somewhere."""
 
 import ast
+import glob
 import re
+import shlex
 
 import pytest
 
 from tests.conftest import ROOT
+from utils.__main__ import main
 from utils.core.task_scorers import all_tasks, scorer
 
 
@@ -64,3 +67,41 @@ def test_the_links_of_a_readme_lead_somewhere(path):
             titles = re.findall(r"(?m)^#+ (.*)$", target.read_text(encoding="utf-8"))
             words = (re.sub(r"[^\w\- ]", "", title).strip().lower() for title in titles)
             assert anchor in [title.replace(" ", "-") for title in words]
+
+
+def printed_tables() -> list[tuple[str, str, list[str]]]:
+    """Return page, command and lines of each table that a page prints of the examples.
+
+    A command stands in the block before its table, or on the first line of the table's.
+    """
+    tables = []
+    for page in (ROOT / "README.md", ROOT / "utils" / "README.md"):
+        text = page.read_text(encoding="utf-8")
+        blocks = re.findall(r"(?ms)^```(?:bash)?\n(.*?)^```$|(^\|.*?\n)(?=\n)", text)
+        commands = ""
+        for code, _ in blocks:
+            lines = [line for line in code.splitlines() if line.startswith("|")]
+            own = code if code.startswith("$ ") else commands
+            joined = own.replace("\\\n", " ")
+            found = re.findall(r"temporal-eval (.*examples.*)", joined)
+            if lines and found:
+                tables.append((page.name, found[-1], lines))
+            commands = code
+    return tables
+
+
+@pytest.mark.parametrize(("page", "command", "lines"), printed_tables())
+def test_tables_of_the_examples_are_what_the_command_prints(
+    page, command, lines, monkeypatch, capsys, tmp_path
+):
+    monkeypatch.chdir(ROOT)
+    arguments = []
+    for word in shlex.split(command, comments=True):
+        paths = sorted(glob.glob(word)) if "*" in word else [word]
+        arguments += [path.rstrip("/") for path in paths]
+    for place, word in enumerate(arguments):
+        if word in ("--html", "--csv", "--json", "--output"):
+            arguments[place + 1] = str(tmp_path / arguments[place + 1])
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert [line for line in lines if line not in printed] == [], f"{page}: {command}"

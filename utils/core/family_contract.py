@@ -17,6 +17,7 @@ from .errors import FamilyError
 SHARE, NUMBER, ERROR = KINDS = ("share", "number", "error")  # of metrics
 PUBLISHED, FLEXIBLE = ROLES = ("published", "flexible")  # of the two headline scores
 EXTRACTED = "extracted"  # the metric that is 1 where the published rule finds a value
+HIGHER_IS_BETTER = "higher_is_better"  # what the YAML says of a metric
 RIGHT, CUT_OFF = "right", "cut_off"  # the reasons that tools know
 SEE = "see 'Add a task' in CONTRIBUTING.md"
 
@@ -120,16 +121,21 @@ def read_metrics(
     check_names(f"{yaml_path}: metric_list", "has", [EXTRACTED], names)
     check_names(f"{module.__file__}: METRICS", "has", names, module.METRICS)
     metrics = {}
+    known_fields = [name for name in Metric._fields if name != HIGHER_IS_BETTER]
     for entry in entries:
         name, fields = entry["metric"], module.METRICS[entry["metric"]]
         place = f"{module.__file__}: METRICS['{name}']"
-        if unknown_fields := fields.keys() - {*Metric._fields}:
-            fault = f"has {', '.join(sorted(unknown_fields))}"
-            fix = f"its fields are {', '.join(Metric._fields)}"
-            raise FamilyError(f"{place} {fault}; {fix}")
-        metrics[name] = Metric(**fields, higher_is_better=entry["higher_is_better"])
+        if unknown_fields := [field for field in fields if field not in known_fields]:
+            fix = f"its fields are {', '.join(known_fields)}"
+            raise FamilyError(f"{place} has {', '.join(unknown_fields)}; {fix}")
+        check_names(
+            f"{yaml_path}: metric_list: {name}", "has", [HIGHER_IS_BETTER], entry
+        )
+        metrics[name] = Metric(**fields, higher_is_better=entry[HIGHER_IS_BETTER])
         if metrics[name].kind not in KINDS:
             raise FamilyError(f"{place} has another kind than {', '.join(KINDS)}")
+        if metrics[name].kind == SHARE and metrics[name].unit:
+            raise FamilyError(f"{place} is a share, which has no unit; give it a kind")
     return metrics
 
 
@@ -155,7 +161,7 @@ def check_verdict(
             fault = f"returns no '{name}', which the YAML names"
         elif metric.kind == SHARE and not 0 <= scores.get(name, 0) <= metric.top:
             fault = f"returns {scores[name]:g} as '{name}', which METRICS calls a share"
-            fault += f" of {metric.top:g}"
+            fault += f" of {metric.top:g}, as it has no other kind or top"
         else:
             continue
         raise _fault_of(explain, fault)

@@ -293,7 +293,9 @@ def reading(task: str, doc: dict) -> Iterator[None]:
         fault = column_fault(scorer(task).columns, doc)
         if not fault and not isinstance(error, ValueError | RecursionError):
             frames = traceback.extract_tb(error.__traceback__)
-            own_frames = [x for x in frames if Path(x.filename).is_relative_to(FOLDER)]
+            # The family's own line, though it may call what families share.
+            own_file = scorer(task).utils.__file__
+            own_frames = [x for x in frames if x.filename == own_file]
             frame = (own_frames or frames)[-1]
             place = f"{frame.filename}, line {frame.lineno}"
             raise FamilyError(

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..core.errors import MACHINE_FAULTS, Excess, LineError, ToolError, fault_of
+from ..core.errors import (
+    MACHINE_FAULTS,
+    Excess,
+    FamilyError,
+    LineError,
+    ToolError,
+    fault_of,
+)
 from ..core.files import Line, read_lines, sha256_of
 from ..core.limited_processes import Ended, allow_seconds, run_apart
 from ..core.progress import Meter
@@ -169,6 +176,8 @@ class Judging:
         try:
             for line in read_lines(self.source.path, *size_limits, self.meter):
                 self._judge_line(line)
+        except FamilyError:  # of which nothing counts: no line is at fault
+            raise
         except ToolError as error:
             return self._without_path(f"{error}")
         if not (self.counted or self.refused):
