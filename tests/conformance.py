@@ -161,6 +161,8 @@ def _faults_of_examples(one: Scorer) -> Iterator[str]:
     path = EXAMPLES / "data" / f"{one.file}.jsonl"
     if not path.exists() or len(read_jsonl(path)) < LEAST_ROWS:
         yield f"step 4: examples/data/{path.name} has fewer than {LEAST_ROWS} rows"
+    if not (EXAMPLES / f"{one.task}.yaml").exists():
+        yield f"step 4: examples has no {one.task}.yaml: run python -m tests.examples"
     for folder in sorted((EXAMPLES / "responses").iterdir()):
         if not one.base and not (folder / f"{one.task}.jsonl").exists():
             yield f"step 4: examples/responses/{folder.name} has no {one.task}.jsonl"
