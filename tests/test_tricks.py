@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,13 @@ def test_tricks_are_told_and_cost_no_other(number, board, alone, monkeypatch):
 
 ODD_FILTER = {"set": {"filter": {"a": [1]}}}
 BAD = {  # what stands in the place of samples -> why it is left out
+    "holes": (lambda x: (x.touch(), os.truncate(x, 2**29)), "nearly all holes"),
+    "many links": (
+        lambda x: [
+            x.with_name(f"{x.stem}.{n:06}.jsonl").symlink_to("nowhere") for n in range(99)
+        ],
+        "and 79 more in its folder",
+    ),
     "garbage": (lambda x: x.write_bytes(b"\x00\xff garbage\n"), "is not UTF-8"),
     "empty": (lambda x: x.write_bytes(b""), "has no answer"),
     "gzip": (lambda x: x.write_bytes(gzip.compress(bytes(range(256)))[:99]), "cut off"),
@@ -257,5 +265,17 @@ def test_two_rows_that_claim_one_name_and_share_no_task_can_be_joined(board):
             submission(folder / place, "plain", {"tasks": [task], "name": "org/one"})
 
     _, messages, _ = board(put)
-    assert "org/one: 2 rows claim this name; 'org/one=" in messages
-    assert "2 rows claim this name; 'org/careful" not in messages
+    assert "org/one: 2 rows claim this name; org/one=/" in messages
+    assert "2 rows claim this name; org/careful" not in messages
+
+
+def test_what_a_board_says_to_type_is_safe_in_a_shell(board):
+    def put(folder: Path) -> None:
+        for place, task in (("a", "tcp_long"), ("b", "tot_arithmetic")):
+            edit = {"tasks": [task], "name": "m'$(touch x)'"}
+            submission(folder / place, "plain", edit)
+
+    _, messages, _ = board(put)
+    [hint] = [line for line in messages.splitlines() if "rows claim this name" in line]
+    words = shlex.split(hint.partition("name; ")[2])
+    assert [word.partition("=")[0] for word in words[:2]] == ["m'$(touch x)'"] * 2

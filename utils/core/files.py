@@ -10,17 +10,19 @@ import errno
 import fcntl
 import gzip
 import hashlib
+import io
 import json
 import math
 import os
 import re
 import shutil
+import stat
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from .errors import LineError, ToolError
 
@@ -48,20 +50,56 @@ def read_jsonl(path: Path) -> list[dict]:
     return [parse(line) for line in read_lines(path)]
 
 
+class HashedFile(io.FileIO):
+    """A regular file that is hashed as it is read: `digest` is of what its reader saw.
+
+    It is opened without following a link and without waiting: OSError where something else
+    stands under its name by now.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "rb", opener=_open_regular)
+        self._hasher = hashlib.sha256()
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer) or 0
+        self._hasher.update(memoryview(buffer)[:count])
+        return count
+
+    def read_whole(self) -> bytes:
+        """Return what is in the file, as far as it was when this is called."""
+        reader = io.BufferedReader(self)
+        with _detached(reader):
+            return reader.read(os.fstat(self.fileno()).st_size)
+
+    def digest(self) -> str:
+        """Read on to the end, as far as it was when this is called; return the SHA-256."""
+        bytes_left = os.fstat(self.fileno()).st_size - self.tell()
+        chunk = bytearray(1 << 16)
+        while bytes_left > 0 and (count := self.readinto(chunk)):
+            bytes_left -= count
+        return self._hasher.hexdigest()
+
+
 def read_lines(
     path: Path,
     longest: int = MOST_BYTES,
     most: float = math.inf,
     meter: Meter | None = None,
+    opened: io.FileIO | None = None,
 ) -> Iterator[Line]:
     """Yield the lines that are not blank, one at a time, for `parse`.
 
     Raises OSError where the file cannot be read, ToolError where it is of another format,
     damaged, a line has more than `longest` bytes or all of them more than `most`. `meter` says
-    how far the file is read, unpacked or not.
+    how far the file is read, unpacked or not. `opened` is the file, where it is open already;
+    it stays open.
     """
     line_number, byte_count = 0, 0
-    with open(path, "rb") as file:  # once, for a pipe can be read but once
+    # Once, for a pipe can be read but once.
+    raw_file = opened or io.FileIO(path, "rb")
+    file = io.BufferedReader(raw_file)
+    with closing(file) if opened is None else _detached(file):
         unpacked_file = gzip.open(file) if file.peek(2)[:2] == b"\x1f\x8b" else file
         try:
             byte_lines = iter(lambda: unpacked_file.readline(longest + 1), b"")
@@ -81,6 +119,15 @@ def read_lines(
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {line_number}: {fault}") from None
+
+
+@contextmanager
+def _detached(file: io.BufferedReader[Any]) -> Iterator[None]:
+    """Leave the file below a reader open at the end."""
+    try:
+        yield
+    finally:
+        file.detach()
 
 
 def parse(line: Line) -> dict:
@@ -138,7 +185,8 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what processes that were killed left in a folder: nobody has it locked."""
     for leftover in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
-            descriptor = os.open(leftover, os.O_RDONLY)
+            # What is called so and is no folder is not ours.
+            descriptor = os.open(leftover, os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK)
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(leftover)
@@ -222,6 +270,15 @@ def sha256_of(path: Path) -> str:
 def _open_at_once(path: str, flags: int) -> int:
     """Open a file as `open` does, but a pipe without waiting for who writes to it."""
     return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open a regular file; OSError for a link, a pipe or a device."""
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is a pipe or a device, not a file", str(path))
+    return descriptor
 
 
 def is_part(name: str) -> bool:

@@ -135,7 +135,9 @@ def read(options: Namespace) -> tuple[str, list[Answer]]:
         raise ToolError(failure.message)
     answers, model_names = [], set()
     for source in sources:
-        run_results = read_results(source.results_path) if source.results_path else {}
+        run_results: dict = {}
+        if source.results_path:
+            run_results, _ = read_results(source.results_path)
         model_name = source.label or run_results.get("model_name")
         for answer in read_answers(source.path, source.task):
             model_name = model_name or answer.model

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
@@ -147,7 +148,9 @@ def _hints(models: list[Model]) -> Iterator[str]:
     for claim, claimants in models_by_claim.items():
         task_counts = Counter(chain(*(model.tasks for model in claimants)))
         if len(claimants) > 1 and task_counts.total() == len(task_counts):
-            args = " ".join(f"'{claim}={model.source.place}'" for model in claimants)
+            args = " ".join(
+                shlex.quote(f"{claim}={model.source.place}") for model in claimants
+            )
             yield f"{claim}: {len(claimants)} rows claim this name; {args} makes one of them"
 
 

@@ -249,7 +249,7 @@ def _add_ranks(entrants: list[Entrant], benchmarks: list[Group]) -> dict:
     model_and_test_counts = [(0, 0)]
     for ranking_key, rivals in _rivals(entrants, benchmarks).items():
         scope = ranking_key[0]
-        ranking_id = f"{rivals[0].status} #{sha256(str(ranking_key))[:6]}"
+        ranking_id = f"{rivals[0].status} #{sha256(str(ranking_key))[:16]}"
         rival_rows = [rival.figures[scope] for rival in rivals]
         for row in rival_rows:
             row |= {"rank_of": len(rivals), "rank_group": ranking_id}

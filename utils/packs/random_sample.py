@@ -259,7 +259,10 @@ def recognise(
         if row_count is None or document_count >= row_count:
             return None
         return Drawn(seed, row_count, False)
-    docs, digest = documents(task, include_path), scorer(task).utils.digest
+    try:
+        docs, digest = documents(task, include_path), scorer(task).utils.digest
+    except ToolError:  # there is nothing to draw from
+        return None
     drawn_rows = draw_rows(task, seed, include_path)[:document_count]
     drawn_digests = Counter(digest(docs[row]).hex() for row in drawn_rows)
     is_part = document_count < len(docs) and digests == drawn_digests

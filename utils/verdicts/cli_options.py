@@ -11,7 +11,10 @@ from .judge_file import LIMITS
 
 
 # As LIMITS, of an argument.
-_RUN_LIMITS = {"most_runs": (100, "runs that one argument stands for")}
+_RUN_LIMITS = {
+    "most_runs": (100, "runs that one argument stands for"),
+    "most_files": (1_000, "files that one argument stands for"),
+}
 
 
 def answer_options(parser: ArgumentParser) -> None:

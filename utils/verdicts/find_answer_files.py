@@ -22,6 +22,7 @@ SAMPLES_NAME = re.compile(
 )
 
 
+MOST_FAILURES = 20  # of a folder that are listed
 MOST_DEPTH = 20  # of folders below an argument: runs stand one or two below it
 
 
@@ -51,13 +52,16 @@ class Failure(NamedTuple):
 
 
 def find_answer_files(
-    arguments: list[str], task: str | None = None, most_runs: int | None = None
+    arguments: list[str],
+    task: str | None = None,
+    most_runs: int | None = None,
+    most_files: int | None = None,
 ) -> tuple[list[AnswerFile], list[Failure]]:
     """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
 
     A folder stands for the samples of the pack's tasks in it and below it, or else for the
     files of answers in it. An argument without either, and what it has beyond `most_runs`
-    runs, is a failure of that argument alone.
+    runs or `most_files` files, is a failure of that argument alone.
     """
     sources: dict[tuple[str, str], AnswerFile] = {}
     failures = []
@@ -71,8 +75,13 @@ def find_answer_files(
         is_link = os.path.islink(path_text)
         target = Path(os.path.realpath(path_text) if is_link else path_text)
         answer_files, faults = _files_of(target)
+        if most_files and len(answer_files) > most_files:
+            fault = (
+                f"has {len(answer_files):,} files: those after the first {most_files:,}"
+            )
+            faults = {target: f"{fault} are not read; raise --most_files", **faults}
         runs: dict[Path, list[AnswerFile]] = defaultdict(list)
-        for path in answer_files:
+        for path in answer_files[:most_files]:
             source = _source_of(path, target, label, task)
             results_path = source.results_path
             if results_path and (results_fault := _fault_of_kind(results_path)):
@@ -87,8 +96,23 @@ def find_answer_files(
             for source in runs[place]:
                 real_path = os.path.realpath(source.path)
                 sources.setdefault((label, real_path), source)
-        failures += [Failure(path, label, fault) for path, fault in faults.items()]
+        failures += _failures(faults, label)
     return [*sources.values()], failures
+
+
+def _failures(faults: dict[Path, str], label: str) -> list[Failure]:
+    """Return the failures of an argument, of a folder and in all but so many."""
+    paths_by_folder: dict[Path, list[Path]] = defaultdict(list)
+    for path in faults:
+        paths_by_folder[path.parent].append(path)
+    failures = []
+    for paths in paths_by_folder.values():
+        listed = paths[:MOST_FAILURES]
+        failures += [Failure(path, label, faults[path]) for path in listed]
+        if hidden_count := len(paths) - len(listed):
+            reason = f"{failures[-1].reason}; and {hidden_count:,} more in its folder"
+            failures[-1] = failures[-1]._replace(reason=reason)
+    return failures[: MOST_FAILURES**2]
 
 
 def _split_argument(argument: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from ..core.errors import (
     ToolError,
     fault_of,
 )
-from ..core.files import Line, read_lines, sha256_of
+from ..core.files import HashedFile, Line, read_lines, sha256_of
 from ..core.limited_processes import Ended, allow_seconds, run_apart
 from ..core.progress import Meter
 from ..core.task_scorers import scorer
@@ -123,16 +123,19 @@ class Judging:
         self.seconds = self.options.most_seconds
         allow_seconds(self.seconds)
         try:
+            results_digest = None
             if self.source.results_path:
-                self.results = read_results(self.source.results_path)
+                self.results, results_digest = read_results(self.source.results_path)
             self.model = self.results.get("model_name")
             try:
-                end_fault = self._judge_lines()
+                # Of what is judged, whatever stands there before and after.
+                with HashedFile(self.source.path) as file:
+                    end_fault = self._judge_lines(file)
+                    source_digests = [file.digest(), results_digest]
                 self._write_documents()
             finally:
-                for file in self.files.values():
-                    file.close()
-            source_digests = digests_of(self.source)
+                for table_file in self.files.values():
+                    table_file.close()
         except OSError as error:
             fault = f"{error.filename or self.source.path}: {fault_of(error)}"
             is_of_machine = error.errno in MACHINE_FAULTS
@@ -170,11 +173,11 @@ class Judging:
         """Return a fault without the path of the file that it begins with."""
         return fault.removeprefix(f"{self.source.path}").lstrip(":, ")
 
-    def _judge_lines(self) -> str | None:
+    def _judge_lines(self, file: HashedFile) -> str | None:
         """Judge the lines of the file; return why it is not read to its end, if so."""
         size_limits = self.options.most_line << 20, self.options.most_unpacked << 20
         try:
-            for line in read_lines(self.source.path, *size_limits, self.meter):
+            for line in read_lines(self.source.path, *size_limits, self.meter, file):
                 self._judge_line(line)
         except FamilyError:  # of which nothing counts: no line is at fault
             raise

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from ..core.documents import document
 from ..core.errors import FamilyError, ToolError
-from ..core.files import Line, parse, read_lines
+from ..core.files import HashedFile, Line, parse, read_lines
 from ..core.task_scorers import all_tasks, bare, scorer
 from ..packs.random_sample import SEED_KEY
 
@@ -257,13 +257,15 @@ def custom_id(task: str, doc_id: int, doc: dict) -> str:
     return f"{task}:{doc_id}:{sha256(document_text(doc))[:_HASH_LENGTH]}"
 
 
-def read_results(path: Path) -> dict:
-    """Return what a results file says, with tasks by their names outside of groups.
+def read_results(path: Path) -> tuple[dict, str]:
+    """Return what a results file says, with tasks by their bare names, and its SHA-256.
 
-    ToolError where it is not one.
+    Both are of one reading. ToolError where it is not one.
     """
+    with HashedFile(path) as file:
+        content, digest = file.read_whole(), file.digest()
     try:
-        results = json.loads(path.read_bytes())
+        results = json.loads(content)
         for key, section in results.items():
             if isinstance(section, dict):
                 results[key] = {bare(task): claim for task, claim in section.items()}
@@ -271,7 +273,7 @@ def read_results(path: Path) -> dict:
     except (ValueError, RecursionError, AttributeError) as error:
         fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
         raise ToolError(f"{path}: {fault}; {fix}") from None
-    return results
+    return results, digest
 
 
 def claims_of(results: dict, task: str) -> dict:

@@ -6,6 +6,7 @@ filters is a model for each. No file is opened here: `judge_file` reads what a s
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -123,14 +124,17 @@ def read_models(
     `options` are those of `answer_options`. `check` is what a board has checked of the
     answers; `output` is a folder for the tables. Where `has_rows`, documents keep their rows.
     """
-    sources, failures = find_answer_files(arguments, options.task, options.most_runs)
+    sources, failures = find_answer_files(
+        arguments, options.task, options.most_runs, options.most_files
+    )
     tables_by_run: dict[str | Path, list[Table]] = defaultdict(list)
     for table in make_tables(sources, options, check, output):
         source = table.source
         if fault := table.head["failure"]:
             failures.append(Failure(source.path, source.label, fault))
         else:  # a label is a text, a place a path: no two are equal
-            tables_by_run[source.label or source.place].append(table)
+            place = Path(os.path.realpath(source.place))
+            tables_by_run[source.label or place].append(table)
     models_of_runs = [_models_of(tables) for tables in tables_by_run.values()]
     models = [model for models_of_run in models_of_runs for model in models_of_run]
     _make_names_unique(models)
@@ -209,7 +213,8 @@ def _models_of(tables: list[Table]) -> list[Model]:
             remarks.append(f"{runs_text}: that of {log_time} is shown")
     first_source = fullest_tables[0].source
     claimed_names = [*filter(None, (table.head["model"] for table in fullest_tables))]
-    run_name = first_source.label or (claimed_names or [first_source.default_name])[0]
+    claimed_name = " ".join((claimed_names or [""])[0].split())  # blanks are not seen
+    run_name = first_source.label or claimed_name or first_source.default_name
     if len({*claimed_names}) > 1 and not first_source.label:
         claimed_names_text = ", ".join(sorted({*claimed_names}))
         remarks.append(f"its results name several models: {claimed_names_text:.200}")

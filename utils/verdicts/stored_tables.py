@@ -53,6 +53,8 @@ from .tally import Document
 
 SCHEMA = "temporal-eval verdicts 2"
 HEAD = "run.json"
+# A file of so many bytes, of which less than this part takes room on the disk, is not read.
+_SPARSE_FROM, _SPARSE_SHARE = 2**28, 1_000
 _TOOLS = Path(__file__).parents[1]
 # What a verdict depends on beside the code of the pack.
 _LIBRARIES = ("lm-eval", "jinja2", "python-dateutil", "sacrebleu", "rouge-score")
@@ -228,13 +230,16 @@ def _fault_of_size(source: AnswerFile, options: Namespace) -> str | None:
         if is_stream(path):
             return "is a pipe or a device, not a file; write its lines to a file"
         try:
-            size = path.stat().st_size
+            status = path.stat()
         except OSError as error:
             return fault_of(error)
+        size = status.st_size
+        name = "" if path == source.path else f"{path.name} "
         if size > getattr(options, limit) << 20:
-            name = "" if path == source.path else f"{path.name} "
             bound = f"more than {getattr(options, limit):,} MiB; raise --{limit}"
             return f"{name}has {size / 2**20:,.0f} MiB, {bound}"
+        if size > _SPARSE_FROM and status.st_blocks * 512 < size // _SPARSE_SHARE:
+            return f"{name}has {size / 2**20:,.0f} MiB, nearly all holes; copy it again"
     return None
 
 
