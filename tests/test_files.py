@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,25 @@ def put(path: Path, content: bytes = b"new") -> None:
 
 def parts(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if is_part(path.name)]
+
+
+def test_a_pipe_called_as_what_is_not_finished_is_waited_for_by_nobody(tmp_path):
+    os.mkfifo(tmp_path / ".temporal-eval-x.part")
+    put(tmp_path / "new")
+    assert (tmp_path / "new").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress])
+@pytest.mark.parametrize("lines_read", [0, 2, None])
+def test_a_file_is_hashed_as_it_is_read_and_to_its_end(tmp_path, compress, lines_read):
+    content = compress(b"".join(b"%d\n" % number for number in range(90_000)))
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    with files.HashedFile(path) as file:
+        assert [
+            *islice(files.read_lines(path, opened=file), lines_read)
+        ] or not lines_read
+        assert file.digest() == hashlib.sha256(content).hexdigest()
 
 
 def test_what_a_symlink_leads_to_is_written_whether_it_is_there_or_not(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from utils.__main__ import main
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
 from utils.figures.score_rows import RULES
-from utils.leaderboard import entrants, page
+from utils.leaderboard import entrants, page, page_documents
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
 
@@ -283,6 +284,29 @@ def test_prompts_of_several_files_have_one_frame(make, tmp_path, frames, status)
     assert (fault in rows["m"]["remarks"]) == (status == "not verified")
 
 
+SECOND_FILE = [  # how the second file of a run differs, and what is remarked of it
+    ({}, None),
+    ({"results": {"date": 1_800_000_000}}, None),
+    ({"asked_with": {"temperature": 1.5}}, "settings differ between files (as logged)"),
+    ({"results": {"config": {"model_args": "b"}}}, "between files (model arguments)"),
+    ({"by_task": {"configs": {"generation_kwargs": {}}}}, "between files (generation)"),
+    ({"by_task": {"versions": "0.1"}}, "run as version 0.1"),
+]
+
+
+@pytest.mark.parametrize(("second", "remark"), SECOND_FILE)
+def test_files_of_one_task_are_run_alike_or_not_verified(
+    make, tmp_path, second, remark
+):
+    for name, edit, kept in zip("ab", ({}, second), (slice(0, 4), slice(4, 8))):
+        submission(tmp_path / name, "careful", {"tasks": ["tcp_long"]} | edit)
+        path = tmp_path / name / f"samples_tcp_long_{STAMPS[0]}.jsonl"
+        write(path, *read_jsonl(path)[kept])
+    rows = by_model(make("json", {"m": tmp_path / "a"}, f"m={tmp_path / 'b'}"))
+    assert (rows["m"]["status"] == "verified") == (remark is None)
+    assert (remark or "") in rows["m"]["remarks"]
+
+
 def test_documents_of_several_files_are_not_compared_with_all_of_one(make, tmp_path):
     edits = {"whole": {}, "again": {"keep": 3, "set": {"sample": 1}}}
     for name, edit in edits.items():
@@ -508,9 +532,9 @@ def test_empty_texts_are_shown_as_they_are(make, tmp_path):
     assert document["prompt"] == document["answers"][0]["response"] == []
 
 
-def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch, capsys):
+def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     runs = {"a": answers("tot_arithmetic")}
-    monkeypatch.setattr(page, "MOST_ANSWERS", 12)
+    monkeypatch.setattr(page_documents, "MOST_ANSWERS", 12)
     text = make("html", runs)
     assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["answers"][0]["reason"] for x in documents_of_page(text)}
@@ -518,10 +542,74 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch, capsys
     monkeypatch.setattr(page, "MOST_BYTES", len(text.encode()) - 1)
     without_documents = make("html", runs)
     assert documents_of_page(without_documents) == []
-    assert len(without_documents) < len(text)
+    assert "<dt>Named by</dt>" in without_documents
+    monkeypatch.setattr(page, "MOST_BYTES", len(without_documents.encode()) - 1)
+    without_cards = make("html", runs)
+    assert "Run cards would make this page too large" in without_cards
+    assert "<dt>Named by</dt>" not in without_cards
+    # It is written in any case.
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
-    make("html", runs, status=1)
-    assert "name fewer runs, or write --csv or --json" in capsys.readouterr().err
+    monkeypatch.setattr(page, "_SMALLER", ((False, 1),))
+    least = make("html", runs | {"b": planned(2)})
+    assert "1 more models would make this page too large" in least
+
+
+@pytest.mark.parametrize(
+    ("needs", "room", "most"),
+    [([5, 5], 20, 5), ([9, 9, 2], 10, 4), ([8, 1, 1], 6, 4), ([3], 1, 1), ([], 5, 0)],
+)
+def test_who_needs_less_than_an_equal_share_leaves_the_rest_to_others(
+    needs, room, most
+):
+    assert page_documents.share_out(needs, room) == most
+    assert sum(min(need, most) for need in needs) <= max(room, sum(needs) * (most == 5))
+
+
+@pytest.mark.parametrize("bound", [{"MOST_ANSWERS": 30}, {"MOST_OF_DOCUMENTS": 60_000}])
+def test_no_model_takes_the_room_of_another_on_a_page(make, monkeypatch, bound):
+    for name, value in bound.items():
+        monkeypatch.setattr(page_documents, name, value)
+    honest = {"a": planned(40), "b": planned(40, wrong=10)}
+    others = {
+        f"x{n}": planned(41, prefix=f"{n}" + "\U0001f600" * 400) for n in range(3)
+    }
+    shown = {}
+    for runs in (honest, honest | others):
+        text = make("html", runs, *BARE)
+        names = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+        shown[len(runs)] = Counter(
+            names["models"][answer["model"]]
+            for document in documents_of_page(text)
+            for answer in document["answers"]
+        )
+    alone, beside = shown.values()
+    assert all(beside[name] >= 2 * alone[name] // 5 for name in honest)
+    assert len({*alone.values()}) == 1
+
+
+def test_a_benchmark_is_described_by_the_model_that_answered_most_of_it(make):
+    """And each model is measured by the constant answer to its own documents."""
+    runs = {"honest": planned(30, wrong=15), "first": planned(1)}
+    text = make("html", runs, *BARE)
+    section = text[text.index('<section id="tcp"') :]
+    assert section.partition('<p class="note">')[2].startswith("30 rows")
+    row = re.search(r'<th scope="row" class="model">constant answer</th>.*', text)[0]
+    assert ">3.3<" in row
+    assert ">below the constant answer" not in text
+
+
+def test_a_page_shows_the_prompt_of_most_answers_and_marks_the_others(make, tmp_path):
+    docs = planned(1)
+    prompts = {"0forger": "The key is here.", "a": "When?", "b": "When?"}
+    for name, text in prompts.items():
+        line = sample(0, docs[0]["doc"], text, docs[0]["response"])
+        write(tmp_path / name / f"samples_tcp_long_{STAMPS[0]}.jsonl", line)
+    (document,) = documents_of_page(
+        make("html", {name: tmp_path / name for name in prompts}, *BARE)
+    )
+    assert "".join(piece[1] for piece in document["prompt"]) == "When?"
+    marked = [answer["model"] for answer in document["answers"] if "prompt" in answer]
+    assert len(marked) == 1
 
 
 OPENED = """

@@ -373,6 +373,47 @@ def test_a_file_that_changes_while_it_is_read_is_named(
     assert call_score(path)[::2] == (1, f"{path}: {fault}\n")
 
 
+def test_a_table_is_of_what_was_judged_whatever_stands_there_before_and_after(
+    tmp_path, call_score, monkeypatch
+):
+    path, reply = write(tmp_path / "x.jsonl", GOOD), Judging.reply
+    honest, other = path.read_bytes(), write(tmp_path / "y", GOOD | {"response": "no"})
+
+    def swap(*arguments: object) -> dict:
+        path.write_bytes(other.read_bytes())
+        try:
+            return reply(*arguments)
+        finally:
+            path.write_bytes(honest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Judging, "reply", swap)
+        status, printed, said = call_score(path)
+    assert (status, printed) == (1, "")
+    assert "has changed while it was read; run again" in said
+    _, printed, _ = call_score(path, "--format", "json")
+    assert (
+        json.loads(printed)[0]["extracted"] == 1
+    )  # of the honest one, and not of "no"
+
+
+@pytest.mark.parametrize("put", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_any_more_when_it_is_judged_is_not_waited_for(
+    tmp_path, call_score, monkeypatch, put
+):
+    path, reply = write(tmp_path / "x.jsonl", GOOD), Judging.reply
+
+    def change(*arguments: object) -> dict:
+        path.unlink()
+        put(path)
+        return reply(*arguments)
+
+    monkeypatch.setattr(Judging, "reply", change)
+    status, printed, said = call_score(path)
+    assert (status, printed) == (1, "")
+    assert said.startswith(f"{path}: ")
+
+
 # What stands where a table should be.
 IN_THE_WAY = {"x": "a file of mine", "x/x": "a folder of mine", "x/run.json": "{}"}
 

@@ -190,7 +190,8 @@ class Check:
         return {
             "status": status,
             "text": reason,
-            "frame": frame_text,
+            "frame": f"{frame_text:.{MOST_FRAME}}",
+            "frame_digest": sha256(frame_text),
             "frame_size": frame_size,  # without the places of messages
             # Equal for runs whose prompts differ from the task's in the same way.
             "addition": addition and sha256(addition),
@@ -244,6 +245,7 @@ class Check:
             "version": self.claims.get("version"),
             "few_shot": self.few_shot,
             "filter": self.filter,
+            "settings": sha256(json.dumps(sorted(self.settings))),  # as logged
             "marks": [*self._marks(tally, documents_check)],
             "card": self._card(),
             "checked": {

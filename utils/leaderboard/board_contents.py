@@ -303,10 +303,21 @@ def _rivals(
 
 
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
-    """Return what is to be said of a benchmark, by the first model that has it."""
+    """Return what is to be said of a benchmark, by the model that shows most of it.
+
+    That is one of the best status, with the most documents: not one that a stranger put in
+    front with a few.
+    """
     name = benchmark.name
-    first_entrant = next(entrant for entrant in entrants if name in entrant.figures)
-    tasks, figures = first_entrant.answered(benchmark), first_entrant.figures
+    entrants_with_it = [entrant for entrant in entrants if name in entrant.figures]
+    fullest = max(
+        entrants_with_it,
+        key=lambda entrant: (
+            -SEVERITY.index(entrant.standings[name].status),
+            entrant.figures[name]["n"],
+        ),
+    )
+    tasks, figures = fullest.answered(benchmark), fullest.figures
     return {
         "name": name,
         "title": title_of(name).replace("_", " "),

@@ -20,6 +20,8 @@ from ..verdicts.tally import Document
 
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
 _MOST_NAMES = 3  # of other models in a remark
+# Labels of a card that files of one run need not share.
+_OF_A_FILE = ("Model", "Date", "Limit")
 ASPECTS = ("documents", "prompts", "responses")  # of a run that are checked
 
 
@@ -50,7 +52,7 @@ class Entrant:
         self.task_checks: dict[str, dict] = {}  # task -> what was checked
         for _, task_entry in model.entries:
             earlier_check = self.task_checks.get(task := task_entry["task"])
-            self.task_checks[task] = _joined(earlier_check, task_entry["check"])
+            self.task_checks[task] = _joined(earlier_check, task_entry["check"], task)
         self.standings: dict[str, Standing] = {}  # by benchmark
         self.in_mean: list[Group] = []  # the public benchmarks that it answered whole
         self.figures: dict[str, dict] = {}  # as the head of `data` describes them
@@ -91,23 +93,38 @@ class Entrant:
         return tuple(task for task in benchmark.tasks if task in self.documents_by_task)
 
 
-def _joined(earlier: dict | None, task_check: dict) -> dict:
+def _joined(earlier: dict | None, task_check: dict, task: str) -> dict:
     """Return what was checked of the answers to a task in several files: the worst."""
     if earlier is None:
         return task_check
-    joined = dict(earlier)
+    both, joined = (earlier, task_check), dict(earlier)
     for aspect in ASPECTS:
-        checks = (earlier[aspect], task_check[aspect])
+        checks = [check[aspect] for check in both]
         joined[aspect] = max(checks, key=lambda check: SEVERITY.index(check["status"]))
     joined["documents"] = joined["documents"] | {"whole": False}
     if joined["documents"]["status"] == VERIFIED:
         joined["documents"]["text"] = "documents in several files"
-    has_same_frame = earlier["prompts"]["frame"] == task_check["prompts"]["frame"]
-    if joined["prompts"]["status"] == VERIFIED and not has_same_frame:
-        fault = "what stands around the prompts differs between files"
+    if joined["prompts"]["status"] == VERIFIED and (fault := _difference(*both)):
         joined["prompts"] = joined["prompts"] | {"status": UNKNOWN, "text": fault}
+    for version in filter(None, (check["version"] for check in both)):
+        if not scorer(task).has_prompts_of(version):
+            joined["version"] = version
     joined["marks"] = [*dict.fromkeys(earlier["marks"] + task_check["marks"])]
     return joined
+
+
+def _difference(first: dict, second: dict) -> str | None:
+    """Return how two files of one run were not run alike, as far as it shows."""
+    if first["prompts"]["frame_digest"] != second["prompts"]["frame_digest"]:
+        return "what stands around the prompts differs between files"
+    labels = [label for label in first["card"] if label not in _OF_A_FILE]
+    unlike = [
+        label for label in labels if first["card"][label] != second["card"][label]
+    ]
+    if unlike or first["settings"] != second["settings"]:
+        named = ", ".join(unlike or ["as logged"]).lower()
+        return f"the settings differ between files ({named})"
+    return None
 
 
 def _by_task(remarks: list[tuple[str, str]], tasks: Collection) -> Iterator[str]:

@@ -267,7 +267,7 @@ function showAnswer(answer, doc) {
   ]);
   return make("div", { className: "answer" },
     make("h3", {}, make("bdi", { textContent: data.models[answer.model] }),
-      make("span", { textContent: `${why}${INVALID[answer.invalid] ?? ""}` })),
+      make("span", { textContent: `${why}${INVALID[answer.invalid] ?? ""}${answer.prompt ? "; to another prompt" : ""}` })),
     make("div", { className: "read" }, ...read), showPieces(answer.response));
 }
 
@@ -278,16 +278,18 @@ function showDocument(doc) {
   const isLast = (answer) => (model && answer.model !== Number(model)) || (reason && answer.reason !== reason);
   const answers = [...doc.answers].sort((a, b) => Boolean(isLast(a)) - Boolean(isLast(b)));
   const parts = Object.entries(doc.parts).map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`);
-  byId("document").replaceChildren(
+  byId("document").replaceChildren(...[
     make("h3", {}, title(doc), " ", make("a", { className: "note", href: `#${doc.key}`, textContent: "link" })),
     make("p", { className: "note", textContent: parts.join("; ") }),
     make("p", {}, "Reference: ", make("code", { textContent: doc.reference ?? "" })),
-    showVerdicts(answers), showPieces(doc.prompt),
+    showVerdicts(answers), doc.answers.some((answer) => answer.prompt)
+      ? make("p", { className: "note", textContent: `The prompt of most of these answers; those marked had another one.` }) : null,
+    showPieces(doc.prompt),
     make("p", { className: "note" }, "In answers: ",
       make("mark", { className: "published", textContent: "where the published rule reads" }), " ",
       make("mark", { className: "flexible", textContent: "where the flexible rule reads" })),
     ...answers.map((answer) => showAnswer(answer, doc)),
-  );
+  ].filter((child) => child !== null));
   byId("document").scrollTop = 0;
   showList();
 }

@@ -1,0 +1,215 @@
+"""The documents that a page holds: which of them, and what is shown of prompt and answers.
+
+Each model has an equal share of the room for answers, and of that in bytes, so that no
+model takes the room of another; what a model does not need of its share goes to the others.
+In a folder there is room for all.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+
+from ..core.task_scorers import scorer
+from ..core.write_tables import natural
+from ..figures.score_rows import RULES
+from ..verdicts.judge_answer import shorten
+from ..verdicts.page_excerpts import Pieces
+from ..verdicts.runs_by_model import Model, add_rows, by_table
+from ..verdicts.tally import Document
+
+
+MOST_OF_DOCUMENTS = 12_000_000  # bytes of JSON that holds documents in a page
+MOST_ANSWERS = 8_000  # of all models together, to these documents
+
+Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
+
+
+def collect(models: list[Model], is_folder: bool) -> dict[str, list[str]]:
+    """Return task -> JSON of each document to show, with answers of models to it.
+
+    In a folder, these are all.
+    """
+    answer_limit: float = math.inf if is_folder else MOST_ANSWERS
+    byte_limit: float = math.inf if is_folder else MOST_OF_DOCUMENTS
+    entry_by_key: dict[Key, dict] = {}  # in the order of `rank_keys`
+    prompts_by_key: dict[Key, list[Pieces]] = defaultdict(list)
+    for model_number, keys in enumerate(choose_keys(models, answer_limit)):
+        shown = [(k, doc) for k, doc in models[model_number].documents() if k in keys]
+        documents = [(key[0], document) for key, document in shown]
+        add_rows(documents)
+        texts_by_document = _read_texts(documents)
+        for key, document in shown:
+            entry = entry_by_key.setdefault(key, _document_entry(key, document.row))
+            response, prompt = texts_by_document[document]
+            entry["answers"].append(_answer_entry(model_number, document, response))
+            prompts_by_key[key].append(prompt)
+            document.rows = ()  # which would hold the texts of all models
+    for key, entry in entry_by_key.items():
+        _add_prompt(entry, prompts_by_key[key])
+    ranked_entries = [
+        entry_by_key[key] for key in rank_keys(models) if key in entry_by_key
+    ]
+    json_docs_by_task: dict[str, list[tuple]] = defaultdict(list)
+    for entry in _within(ranked_entries, len(models), byte_limit):
+        order = natural(json.dumps(entry["id"]))
+        json_docs_by_task[entry["task"]].append((order, entry["key"], escaped(entry)))
+    return {
+        task: [document_json for *_, document_json in sorted(json_docs_by_task[task])]
+        for task in sorted(json_docs_by_task)
+    }
+
+
+def share_out(needs: Sequence[float], room: float) -> float:
+    """Return the most that each may take of a room, so that all together keep within it.
+
+    Who needs less than an equal share leaves the rest to the others.
+    """
+    for place, need in enumerate(sorted(needs)):
+        share = room / (len(needs) - place)
+        if need > share:
+            return share
+        room -= need
+    return max(needs, default=0)
+
+
+def rank_keys(models: list[Model]) -> list[Key]:
+    """Return the documents of all models, those to show first in front.
+
+    A document's place is its best in a cell of model, task and reason, in digests' order.
+    """
+    keys_by_cell: dict[tuple, list[Key]] = defaultdict(list)
+    for model_number, model in enumerate(models):
+        for key, document in model.documents():
+            keys_by_cell[model_number, key[0], document.answers[-1].reason].append(key)
+    place_by_key: dict[Key, int] = {}
+    for cell_keys in keys_by_cell.values():
+        for place_in_cell, key in enumerate(sorted(cell_keys)):
+            place_by_key[key] = min(place_in_cell, place_by_key.get(key, place_in_cell))
+    return sorted(place_by_key, key=lambda key: (place_by_key[key], key))
+
+
+def choose_keys(models: list[Model], limit: float) -> list[set[Key]]:
+    """Return for each model the documents with the answers of it to show, `limit` in all."""
+    keys_of_models = [{key for key, _ in model.documents()} for model in models]
+    most = share_out([len(keys) for keys in keys_of_models], limit)
+    chosen: list[set[Key]] = [set() for _ in models]
+    for key in rank_keys(models):
+        for keys, chosen_keys in zip(keys_of_models, chosen):
+            if key in keys and len(chosen_keys) + 1 <= most:
+                chosen_keys.add(key)
+    return chosen
+
+
+def _within(entries: list[dict], model_count: int, limit: float) -> list[dict]:
+    """Return documents with those answers for which there is room in bytes.
+
+    A prompt takes of the room of the first model that answers.
+    """
+    if limit == math.inf:
+        return entries
+    costs: list[list[int]] = []  # of the answers of each entry
+    needs: Counter[int] = Counter()
+    for entry in entries:
+        answer_costs = [len(escaped(answer)) for answer in entry["answers"]]
+        answer_costs[0] += len(escaped(entry | {"answers": []}))
+        costs.append(answer_costs)
+        for answer, cost in zip(entry["answers"], answer_costs):
+            needs[answer["model"]] += cost
+    most = share_out([needs[number] for number in range(model_count)], limit)
+    used: Counter[int] = Counter()
+    kept_entries = []
+    for entry, answer_costs in zip(entries, costs):
+        kept_answers = []
+        for answer, cost in zip(entry["answers"], answer_costs):
+            if used[answer["model"]] + cost <= most:
+                used[answer["model"]] += cost
+                kept_answers.append(answer)
+        if kept_answers:
+            kept_entries.append(entry | {"answers": kept_answers})
+    return kept_entries
+
+
+def _add_prompt(entry: dict, prompts: list[Pieces]) -> None:
+    """Add the prompt that most answers are to, and mark those that are to another one."""
+    counts = Counter(map(json.dumps, prompts))
+    entry["prompt"] = json.loads(max(counts, key=lambda text: counts[text]))
+    for answer, prompt in zip(entry["answers"], prompts):
+        if prompt != entry["prompt"]:
+            answer["prompt"] = "another"
+
+
+def _document_entry(key: Key, row: dict) -> dict:
+    """Return what the page holds of a document, without its prompt and answers yet."""
+    task, document_digest, copy_number = key
+    return {
+        # The same in every build, so that links to it stay.
+        "key": f"{task}-{document_digest[:12]}{f'-{copy_number}' if copy_number else ''}",
+        "task": task,
+        "id": row["doc_id"],
+        "parts": {
+            column: row[column]
+            for column in scorer(task).utils.BREAKDOWNS
+            if row[column] is not None
+        },
+        "prompt": [],
+        "reference": plain(row["reference"]),
+        "answers": [],
+    }
+
+
+def _read_texts(
+    documents: list[tuple[str, Document]],
+) -> dict[Document, list[Pieces]]:
+    """Return document -> pieces of the last response to it, and of its prompt."""
+    texts_by_document = {}
+    for table, task, group in by_table(documents):
+        prompts = table.prompts(task)
+        responses = table.responses_at(task, {doc.answers[-1].row for doc in group})
+        for document in group:
+            last_answer = document.answers[-1]
+            response = responses[last_answer.row]
+            if response is None:
+                response = [last_answer.length]
+            texts_by_document[document] = [response, prompts.get(document.digest, [])]
+    return texts_by_document
+
+
+def _answer_entry(model_number: int, document: Document, response: Pieces) -> dict:
+    """Return what the page holds of a model's answer to a document."""
+    row, mean_by_metric = document.row, document.means()
+    headline = scorer(row["task"]).headline
+    return {
+        "model": model_number,
+        "reason": row["reason"],
+        "scores": [mean_by_metric.get(headline.get(rule, "")) for rule in RULES],
+        "read": [plain(row["published"]), plain(row["value"])],
+        "invalid": row["invalid"],
+        "response": response,
+    }
+
+
+def plain(encoded: str | None) -> str | None:
+    """Return a value that a rule read, as JSON, as a text: of a lone field its value."""
+    with suppress(ValueError, RecursionError):
+        if encoded and encoded[0] in '{["':
+            return shorten(_flat(json.loads(encoded)))
+    return shorten(encoded)
+
+
+def _flat(value: object) -> str:
+    """Return a JSON value as a text, nested objects and lists with commas."""
+    if isinstance(value, dict):
+        field_texts = [f"{key} {_flat(value[key])}" for key in value]
+        value = field_texts if len(value) > 1 else [*value.values()]
+    if isinstance(value, list):
+        return ", ".join(map(_flat, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def escaped(value: object) -> str:
+    """Return JSON that may stand in a <script> element: ASCII, and without `<`."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
