@@ -121,6 +121,7 @@ def test_prompts_are_the_task_s_in_one_frame(logged, results, line, says):
         (["bc", "c"], None),  # without overlap
         (["-b", "c"], ("<a", 0, "", 1, ">")),
         (["d"], None),
+        (["", "a"], ("<", 1, "-bc>")),  # an empty text stands anywhere
     ],
 )
 def test_a_frame_is_what_stands_around_texts(texts, frame):

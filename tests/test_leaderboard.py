@@ -17,6 +17,7 @@ from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils import leaderboard, stats
 from utils.__main__ import main
+from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
 from utils.figures.score_rows import RULES
@@ -231,6 +232,33 @@ def test_what_others_answer_changes_no_mean_and_no_order(make):
     means = [row for row in alone if row["scope"] == "mean"]
     assert [row["model"] for row in means] == ["careful", "hasty", "plain"]
     assert {(row["tasks"], row["rank_of"]) for row in means} == {("tcp, tot", 3)}
+
+
+def test_who_answered_twins_alone_stands_whatever_others_answer(make):
+    twins = "twin_tot_arithmetic"
+    honest = {}
+    for name, model in (("a", "hasty"), ("b", "careful")):
+        rows = recorded_runs(("tot_arithmetic",))[model]
+        docs = documents("tot_arithmetic", EXAMPLES)
+        honest[name] = [
+            {"task": twins, "doc": docs[row["doc_id"]], "response": row["response"]}
+            for row in rows
+        ]
+    others = {"public": recorded_runs(("tcp_short",))["plain"][:1]}
+    alone, beside = (
+        [row for row in json.loads(make("json", runs)) if row["model"] in honest]
+        for runs in (honest, others | honest)
+    )
+    assert alone == beside
+    assert [row["model"] for row in alone if not row["by"]] == ["b", "a"]
+
+
+def test_no_two_models_of_a_page_look_alike():
+    names = ["x", "y" * 30 + "a" + "y" * 30, "y" * 30 + "b" + "y" * 30, "z", "z"]
+    shown = page._shown_names(names)
+    assert len({*shown}) == len(names)
+    assert shown[0] == "x"
+    assert "a" in shown[1] and "b" in shown[2]
 
 
 def test_a_model_with_a_mark_stands_behind_those_without(make, tmp_path):
@@ -458,7 +486,7 @@ def test_a_mark_tells_which_names_the_maker_of_the_board_gave(make, tmp_path):
     submission(tmp_path / "runs" / "x", "careful", {"name": "claimed"})
     runs = {"given": answers("tcp_long")}
     text = make("html", runs, str(tmp_path / "runs"))
-    assert "<bdi>given</bdi><abbr title=" in text
+    assert '<bdi>given</bdi><abbr class="named"' in text
     assert "<bdi>claimed</bdi><abbr" not in text and "<bdi>claimed</bdi>" in text
     assert (
         text.count("its files or its path")

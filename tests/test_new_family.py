@@ -386,6 +386,22 @@ BROKEN = [
     [
         (
             "utils.py",
+            '    "extracted": {},\n',
+            '    "extracted": {"higher_is_better": True},\n',
+            "['extracted'] has higher_is_better; its fields are kind, role",
+        )
+    ],
+    [
+        (
+            "utils.py",
+            '    "extracted": {},\n',
+            '    "extracted": {"unit": "km"},\n',
+            "['extracted'] is a share, which has no unit; give it a kind",
+        )
+    ],
+    [
+        (
+            "utils.py",
             '{"role": "flexible"}',
             "{}",
             "role published or flexible, and none",

@@ -18,7 +18,9 @@ import pytest
 
 from tests.answers import GOOD, answers, here, split, write
 from tests.conftest import EXAMPLES, ROOT
+from tests.logs import sample
 from utils.__main__ import main
+from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.verdicts import judge_file, stored_tables
 from utils.verdicts.find_answer_files import find_answer_files
@@ -552,6 +554,40 @@ def test_an_argument_has_at_most_so_many_runs(tmp_path, call_score):
     ]
     expected = "has 4 runs: those after the first 2 are not read; raise --most_runs"
     assert (status, messages) == (1, f"{tmp_path / 'many'}: {expected}\n")
+
+
+def test_an_argument_has_at_most_so_many_files(tmp_path, call_score):
+    for number in range(4):
+        write(tmp_path / "many" / f"{number}.jsonl", GOOD | {"sample": number})
+    folder = tmp_path / "many"
+    status, printed, messages = call_score(
+        folder, "--most_files", 3, "--format", "json"
+    )
+    assert json.loads(printed)[0]["answers"] == 3
+    expected = "has 4 files: those after the first 3 are not read; raise --most_files"
+    assert (status, messages) == (1, f"{folder}: {expected}\n")
+
+
+def test_filters_count_as_models_of_an_argument(tmp_path, call_score):
+    doc = documents("tcp_long", EXAMPLES)[0]
+    lines = [sample(0, doc, "", "x") | {"filter": f"f{n}"} for n in range(4)]
+    path = write(tmp_path / NAME.format("tcp_long", 1), *lines)
+    other = write(tmp_path / "b.jsonl", GOOD)
+    status, printed, said = call_score(path, other, "--most_runs", 2)
+    headings = [line for line in printed.splitlines() if line.startswith("## ")]
+    place = tmp_path.name
+    assert headings == [f"## {place} (f0)", f"## {place} (f1)", "## b"]
+    assert status == 1
+    assert "has more than 2 models, as filters count; raise --most_runs" in said
+
+
+def test_a_claimed_name_has_no_blanks_that_nobody_sees(tmp_path, scored):
+    for place, claimed_name in (("a", "org/m"), ("b", " org/m\n"), ("c", "a  b")):
+        write(tmp_path / place / NAME.format("tcp_long", 1), GOOD)
+        results = {"model_name": claimed_name, "versions": {"tcp_long": 1}}
+        write(tmp_path / place / "results_2026-01-01T00-00-00.json", results)
+    names = [name for name, *_ in scored(*(tmp_path / x for x in "abc"))]
+    assert names == [f"org/m ({tmp_path / x})" for x in "ab"] + ["a b"]
 
 
 def test_a_link_is_called_as_what_it_leads_to_and_read_once(tmp_path, scored):

@@ -97,8 +97,9 @@ def frame_of(prompt: str, texts: Sequence[str]) -> Frame | None:
     if len(prompt) > sum(map(len, texts)) + 4 * MOST_FRAME:
         return None
     frame: list[str | int] = [prompt]
-    numbered_texts = sorted(enumerate(texts), key=lambda entry: -len(entry[1]))
-    for text_number, text in numbered_texts:
+    # A text without a character stands anywhere.
+    numbered_texts = [(number, text) for number, text in enumerate(texts) if text]
+    for text_number, text in sorted(numbered_texts, key=lambda entry: -len(entry[1])):
         for piece_index, piece in enumerate(frame):
             if isinstance(piece, str) and text in piece:
                 before, _, behind = piece.partition(text)

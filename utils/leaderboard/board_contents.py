@@ -49,16 +49,11 @@ def board_data(
     entrants: list[Entrant], left_out: list[Failure], options: Namespace
 ) -> dict:
     """Return what the head of this module describes; put `entrants` into their order."""
-    answered_tasks = set().union(*(entrant.documents_by_task for entrant in entrants))
-    scored_tasks = {task for task in answered_tasks if scorer(task).headline}
-    if not scored_tasks:
+    shown_tasks = set().union(*map(_tasks_to_show, entrants))
+    if not shown_tasks:
         raise ToolError(
             "the runs have no scored document; name others, or no --leave_out"
         )
-    non_twins = {
-        task for task in scored_tasks if not task_scorers.transformations(task)
-    }
-    shown_tasks = non_twins or scored_tasks
     public_tasks = shown_tasks & task_scorers.benchmark_tasks()
     public_benchmarks = sorted(task_scorers.benchmarks([*public_tasks]))
     other_benchmarks = sorted(task_scorers.benchmarks([*shown_tasks - public_tasks]))
@@ -70,7 +65,13 @@ def board_data(
     add_remarks(entrants)
     board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks)
     board_facts["overall"] = _overall([MEAN, *(x.name for x in benchmarks)], entrants)
-    entrants.sort(key=lambda entrant: _order(entrant, public_benchmarks or benchmarks))
+    entrants.sort(
+        key=lambda entrant: (
+            *_order(entrant, public_benchmarks),
+            *_order(entrant, other_benchmarks),
+            entrant.name,
+        )
+    )
     board_facts["remarks"] = _shared_remarks(entrants)
     models = [entrant.model for entrant in entrants]
     return {
@@ -82,6 +83,13 @@ def board_data(
         "ends": silent_ends(models),
         "recall": [*_recall_sentences(models, options.include_path)],
     }
+
+
+def _tasks_to_show(entrant: Entrant) -> set[str]:
+    """Return the tasks that a model stands by: not those of twins, unless it has no others."""
+    scored_tasks = {task for task in entrant.documents_by_task if scorer(task).headline}
+    twins = {task for task in scored_tasks if task_scorers.transformations(task)}
+    return scored_tasks - twins or twins
 
 
 def _shared_remarks(entrants: list[Entrant]) -> list[str]:
@@ -166,7 +174,7 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
         rank_sums.append((unranked_count, sum(map(int, ranks))))
         negative_score_sums.append(-sum(row[rule] for row in rows))
     status_marks_gaps = SEVERITY.index(entrant.status), has_marks, gap_count
-    return *status_marks_gaps, *rank_sums, *negative_score_sums, entrant.name
+    return *status_marks_gaps, *rank_sums, *negative_score_sums
 
 
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import datetime, timezone
 from functools import partial
 from itertools import chain
@@ -89,10 +89,12 @@ def _page_content(
     models = [entrant.model for entrant in board["models"]]
     shown = {"models": board["models"][:most_models]}
     shown["left_out"] = board["left_out"][:most_models]
+    names = _shown_names([entrant.name for entrant in board["models"]])
     page_text = _render(
         **board | shown,
         hidden_count=len(models) - len(shown["models"]),
         has_cards=has_cards,
+        shown_names=dict(zip((entrant.id for entrant in board["models"]), names)),
         held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
         held_counts={task: len(json_by_task[task]) for task in json_by_task},
         total=len({key for model in models for key, _ in model.documents()}),
@@ -159,6 +161,22 @@ def _hash(text: str) -> str:
     """Return how a Content-Security-Policy names an inline script or style."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
+
+
+def _shown_names(names: list[str]) -> list[str]:
+    """Return names without their middles where they are long, and no two alike."""
+    shown_names = [_middle(name) for name in names]
+    for longest in (60, 200):
+        counts = Counter(shown_names)
+        shown_names = [
+            _middle(name, longest) if counts[shown] > 1 else shown
+            for name, shown in zip(names, shown_names)
+        ]
+    counts = Counter(shown_names)
+    return [
+        f"{shown} ({number})" if counts[shown] > 1 else shown
+        for number, shown in enumerate(shown_names, 1)
+    ]
 
 
 def _middle(name: str, longest: int = 28) -> str:

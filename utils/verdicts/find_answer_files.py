@@ -8,6 +8,7 @@ import re
 import stat
 from collections import defaultdict
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class AnswerFile(NamedTuple):
     default_name: str  # of a model that neither an argument nor its files name
     time: str | None = None  # when samples were logged, as their name says
     results_path: Path | None = None  # what the harness wrote beside them, if any
+    argument: str = ""  # of the command line
 
 
 class Failure(NamedTuple):
@@ -76,28 +78,40 @@ def find_answer_files(
         target = Path(os.path.realpath(path_text) if is_link else path_text)
         answer_files, faults = _files_of(target)
         if most_files and len(answer_files) > most_files:
-            fault = (
-                f"has {len(answer_files):,} files: those after the first {most_files:,}"
-            )
-            faults = {target: f"{fault} are not read; raise --most_files", **faults}
-        runs: dict[Path, list[AnswerFile]] = defaultdict(list)
-        for path in answer_files[:most_files]:
-            source = _source_of(path, target, label, task)
-            results_path = source.results_path
-            if results_path and (results_fault := _fault_of_kind(results_path)):
-                faults[results_path] = results_fault
-            else:
-                runs[source.place].append(source)
-        places = [*runs]
-        if most_runs and len(places) > most_runs:
-            fault = f"has {len(places):,} runs: those after the first {most_runs:,}"
-            faults[target] = f"{fault} are not read; raise --most_runs"
-        for place in places[:most_runs]:
-            for source in runs[place]:
-                real_path = os.path.realpath(source.path)
-                sources.setdefault((label, real_path), source)
+            faults |= _excess(target, len(answer_files), "files", most_files)
+        found = [
+            _source_of(path, target, label, task)._replace(argument=argument)
+            for path in answer_files[:most_files]
+        ]
+        runs, faults_of_results = _runs_of(found)
+        faults |= faults_of_results
+        if most_runs and len(runs) > most_runs:
+            faults |= _excess(target, len(runs), "runs", most_runs)
+        for source in chain(*runs[:most_runs]):
+            sources.setdefault((label, os.path.realpath(source.path)), source)
         failures += _failures(faults, label)
     return [*sources.values()], failures
+
+
+def _runs_of(
+    sources: list[AnswerFile],
+) -> tuple[list[list[AnswerFile]], dict[Path, str]]:
+    """Return sources by the place of their run, and results that keep one from being read."""
+    runs: dict[Path, list[AnswerFile]] = defaultdict(list)
+    faults = {}
+    for source in sources:
+        results_path = source.results_path
+        if results_path and (fault := _fault_of_kind(results_path)):
+            faults[results_path] = fault
+        else:
+            runs[source.place].append(source)
+    return [*runs.values()], faults
+
+
+def _excess(target: Path, count: int, things: str, most: int) -> dict[Path, str]:
+    """Return why not all files or runs of an argument are read."""
+    fault = f"has {count:,} {things}: those after the first {most:,} are not read"
+    return {target: f"{fault}; raise --most_{things}"}
 
 
 def _failures(faults: dict[Path, str], label: str) -> list[Failure]:

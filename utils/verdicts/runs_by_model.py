@@ -136,6 +136,7 @@ def read_models(
             place = Path(os.path.realpath(source.place))
             tables_by_run[source.label or place].append(table)
     models_of_runs = [_models_of(tables) for tables in tables_by_run.values()]
+    failures += _drop_excess(models_of_runs, options.most_runs)
     models = [model for models_of_run in models_of_runs for model in models_of_run]
     _make_names_unique(models)
     entries = [task_entry for model in models for _, task_entry in model.entries]
@@ -148,6 +149,26 @@ def read_models(
         for table in first_model.tables:
             first_model.messages += _messages(table)
     return models, failures
+
+
+def _drop_excess(models_of_runs: list[list[Model]], most: int) -> Iterator[Failure]:
+    """Drop the models of an argument beyond so many, and yield why.
+
+    A run has a model for each of its filters.
+    """
+    counts: Counter[str] = Counter()
+    dropped: dict[str, Failure] = {}
+    for models in models_of_runs:
+        for model in [*models]:
+            source = model.source
+            counts[source.argument] += 1
+            if counts[source.argument] > most:
+                models.remove(model)
+                fault = f"has more than {most:,} models, as filters count; raise --most_runs"
+                failure = Failure(source.place, source.label, fault)
+                dropped.setdefault(source.argument, failure)
+    models_of_runs[:] = filter(None, models_of_runs)
+    yield from dropped.values()
 
 
 def _messages(table: Table) -> Iterator[str]:

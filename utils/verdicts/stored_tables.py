@@ -227,9 +227,9 @@ def _fault_of_size(source: AnswerFile, options: Namespace) -> str | None:
     if source.results_path:
         limits.append((source.results_path, "most_line"))
     for path, limit in limits:
-        if is_stream(path):
-            return "is a pipe or a device, not a file; write its lines to a file"
         try:
+            if is_stream(path):
+                return "is a pipe or a device, not a file; write its lines to a file"
             status = path.stat()
         except OSError as error:
             return fault_of(error)
@@ -365,7 +365,7 @@ def _judge(
         _load_documents(missing, options.include_path, check)
         meters = [judging.meter for judging in judgings]
         paths = [judging.source.path for judging in judgings]
-        sizes = [path.stat().st_size if path.exists() else 0 for path in paths]
+        sizes = [*map(_size_of, paths)]
         with metered(meters, sizes, lambda: _say_kept(missing)) as show:
             replies = judge_apart(judgings, options, lambda: show(len(tables)))
             with closing(replies):  # ends its processes before their folder goes
@@ -374,6 +374,13 @@ def _judge(
                     source_digests = digests[judging.source]
                     tables.append(_put(judging, reply, source_digests, key, place))
     return tables
+
+
+def _size_of(path: Path) -> int:
+    """Return the bytes of a file, 0 of one that is not there any more."""
+    with suppress(OSError):
+        return path.stat().st_size
+    return 0
 
 
 def _say_kept(missing: dict[AnswerFile, tuple[str, Path]]) -> str:
