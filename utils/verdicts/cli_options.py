@@ -12,7 +12,7 @@ from .judge_file import LIMITS
 
 # As LIMITS, of an argument.
 _RUN_LIMITS = {
-    "most_runs": (100, "runs that one argument stands for"),
+    "most_runs": (100, "models that one argument stands for, of each filter one"),
     "most_files": (1_000, "files that one argument stands for"),
 }
 
