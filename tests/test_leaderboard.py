@@ -21,7 +21,7 @@ from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
 from utils.figures.score_rows import RULES
-from utils.leaderboard import entrants, page, page_documents
+from utils.leaderboard import entrants, page, shown_documents
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
 
@@ -562,7 +562,7 @@ def test_empty_texts_are_shown_as_they_are(make, tmp_path):
 
 def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     runs = {"a": answers("tot_arithmetic")}
-    monkeypatch.setattr(page_documents, "MOST_ANSWERS", 12)
+    monkeypatch.setattr(shown_documents, "MOST_ANSWERS", 12)
     text = make("html", runs)
     assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["answers"][0]["reason"] for x in documents_of_page(text)}
@@ -589,14 +589,14 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
 def test_who_needs_less_than_an_equal_share_leaves_the_rest_to_others(
     needs, room, most
 ):
-    assert page_documents.share_out(needs, room) == most
+    assert shown_documents.share_out(needs, room) == most
     assert sum(min(need, most) for need in needs) <= max(room, sum(needs) * (most == 5))
 
 
 @pytest.mark.parametrize("bound", [{"MOST_ANSWERS": 30}, {"MOST_OF_DOCUMENTS": 60_000}])
 def test_no_model_takes_the_room_of_another_on_a_page(make, monkeypatch, bound):
     for name, value in bound.items():
-        monkeypatch.setattr(page_documents, name, value)
+        monkeypatch.setattr(shown_documents, name, value)
     honest = {"a": planned(40), "b": planned(40, wrong=10)}
     others = {
         f"x{n}": planned(41, prefix=f"{n}" + "\U0001f600" * 400) for n in range(3)

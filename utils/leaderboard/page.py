@@ -1,7 +1,7 @@
 """The page: an HTML file with its style, script and data, which opens from disk.
 
 Tables count every answer. Of the documents, a page holds as many as its bound allows
-(`page_documents`); a page in a folder has files beside it that hold all.
+(`shown_documents`); a page in a folder has files beside it that hold all.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..core.task_scorers import scorer
 from ..core.write_tables import percent, points, whole
 from ..integrity.run_checks import SEVERITY
 from . import pictures
-from .page_documents import collect, escaped
+from .shown_documents import collect, escaped
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
