@@ -310,6 +310,20 @@ def test_documents_that_one_run_has_right_are_shown_by_question_type(compare):
     assert "There is no such document, by the flexible rule." in equal
 
 
+def test_an_answer_that_is_partly_right_is_shown_as_no_right_one(tmp_path, capsys):
+    doc = {"question": "How long?", "context": "C", "options": ["a", "b"]}
+    doc |= {"letters": ["A", "B"]}
+    for name, letters in (("part", "A"), ("none", "C"), ("right", "A, B")):
+        line = {"task": "timebench_mctaco", "doc": doc}
+        line["response"] = f"Thus, the correct answer is: {letters}"
+        write(tmp_path / name, line)
+    for names, is_shown in ((("part", "none"), False), (("right", "part"), True)):
+        capsys.readouterr()
+        main(["compare", *(f"{n}={tmp_path / n}" for n in names), "--show", "2"])
+        printed = capsys.readouterr().out
+        assert ("There is no such document" in printed) == (not is_shown)
+
+
 def test_a_terminal_gets_its_width_and_no_marks(monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")

@@ -6,15 +6,19 @@ import shutil
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import t
 
 from tests import recompute
 from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
+from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.task_scorers import configuration, scorer
+from utils.figures import health
 from utils.verdicts.constant_answers import References
 from utils.verdicts.judge_answer import judge_answer
 from utils.verdicts.read_answers import Answer
@@ -250,6 +254,18 @@ def test_no_gold_answer_is_a_better_constant(task, answer, expected):
         )
 
 
+def test_sets_of_options_are_tried_that_only_the_longest_list_has():
+    """Documents with fewer options do not keep the answer to most from being found."""
+    references = References("timebench_mctaco")
+    for number, (options, letters) in enumerate(
+        [("ab", "A"), ("abcd", "D"), ("abcd", "D")]
+    ):
+        doc = {"question": f"{number}?", "context": "C"}
+        references.add(doc | {"options": [*options], "letters": [letters]})
+    sums = references.constants()
+    assert "D" in max(sums, key=sums.get)
+
+
 def test_ids_that_collide_as_numbers_take_no_more_time():
     doc, task = documents("tcp_long", EXAMPLES)[0], "tcp_long"
     row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
@@ -276,3 +292,28 @@ def test_the_smallest_parts_of_a_breakdown_are_together():
     assert sizes[OTHER_PARTS] == 30
     assert all(sizes[level] == 2 for level in levels[:20])
     assert sum(sizes.values()) == len(levels) + 20
+
+
+TUNED = {
+    **dict.fromkeys(
+        ["Qwen2.5-7B-Instruct", "gemma-2-9b-it", "org/chat-7b", "a.it"], True
+    ),
+    **dict.fromkeys(["org/italian-7b", "instructions-7b", "bit-7b", "chatter"], False),
+}
+
+
+@pytest.mark.parametrize("name", TUNED)
+def test_a_name_says_that_a_model_is_tuned_for_chats(name):
+    assert bool(health._TUNED.search(name)) == TUNED[name]
+
+
+def test_the_interval_of_a_median_counts_ties_by_half():
+    values = [-3, -1, 0, 0, 0, 0, 2, 5, 9, 0, 1, 4]
+    clusters = [0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8]
+    median, low, high = stats.estimate_median(values, clusters)
+    shares = [(np.sign(median - value) + 1) / 2 for value in values]
+    figures = recompute.score_interval(shares, clusters)
+    quantile = t.ppf(0.975, figures["freedom"])
+    reach = quantile * figures["design_effect"] ** 0.5 / 2 / len(values) ** 0.5
+    ends = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
+    assert [low, high] == [*np.quantile(values, ends, method="inverted_cdf")]

@@ -12,6 +12,7 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
+from lm_eval_tasks.fresh.generators._wording import ordinal
 from lm_eval_tasks.fresh.utils import (
     NAMES,
     check_knobs,
@@ -110,6 +111,27 @@ def test_knobs_change_the_rows_of_their_generator_alone():
     )
     assert same == ladder
     assert [question.count("go ") for question in more] == [5, 5, 5]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_knob_has_each_value_within_its_bounds(name):
+    bounds = find_generator(name).BOUNDS
+    assert bounds.keys() <= find_generator(name).ladder(1).keys()
+    for knob, (least, greatest) in bounds.items():
+        for value in (least, greatest):
+            check_knobs({name: {knob: value}})
+        for value in (least - 1, greatest + 1):
+            with pytest.raises(ValueError, match=f"of {least} to {greatest}"):
+                check_knobs({name: {knob: value}})
+
+
+ORDINALS = {1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 21: "21st"}
+ORDINALS |= {101: "101st", 111: "111th", 113: "113th", 122: "122nd"}
+
+
+@pytest.mark.parametrize("number", ORDINALS)
+def test_an_ordinal_ends_as_it_is_spoken(number):
+    assert ordinal(number) == ORDINALS[number]
 
 
 def test_the_benchmark_s_own_setting_is_that_of_all_levels():

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from argparse import Namespace
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -259,6 +260,91 @@ def test_no_two_models_of_a_page_look_alike():
     assert len({*shown}) == len(names)
     assert shown[0] == "x"
     assert "a" in shown[1] and "b" in shown[2]
+
+
+def test_copies_that_are_not_ranked_are_remarked_of_each_other(make):
+    other_doc = planned(30, prefix=LONG)
+    runs = {"a": other_doc, "b": other_doc, "c": planned(30, wrong=3, prefix=LONG)}
+    rows = by_model(make("json", runs))  # beside a pack with other documents
+    assert {row["status"] for row in rows.values()} == {"not ranked"}
+    shared = "all 30 answers to shared documents are those of"
+    assert f"{shared} 'b'" in rows["a"]["remarks"]
+    assert f"{shared} 'a'" in rows["b"]["remarks"]
+    assert shared not in rows["c"]["remarks"]
+
+
+REMARKS = [  # the tasks of a remark, those of a run, and what is said
+    (["a"], ["a"], "x"),
+    (["a"], ["a", "b", "c"], "x (a)"),
+    (["a", "b"], ["a", "b", "c"], "x (a, b)"),
+    (["a", "b", "c"], ["a", "b", "c", "d"], "x (3 tasks)"),
+    (["a", "b"], ["a", "b"], "x"),
+]
+
+
+@pytest.mark.parametrize(("tasks", "all_tasks", "said"), REMARKS)
+def test_a_remark_names_its_tasks_unless_it_has_all_or_many(tasks, all_tasks, said):
+    remarks = [("x", task) for task in tasks]
+    assert [*entrants._by_task(remarks, all_tasks)] == [said]
+
+
+def test_models_of_equal_ranks_stand_by_their_score(make):
+    runs = {"a": planned(40, wrong=3), "b": planned(40, wrong=1), "c": planned(40)}
+    rows = [row for row in json.loads(make("json", runs, *BARE)) if not row["by"]]
+    assert [row["flexible_rank"] for row in rows if row["scope"] == "tcp"] == [
+        "1-3"
+    ] * 3
+    assert [row["model"] for row in rows if row["scope"] == "tcp"] == ["c", "b", "a"]
+
+
+def test_the_page_says_how_many_tests_the_largest_ranking_has(make):
+    three = {name: planned(40, wrong=n) for n, name in enumerate("abc")}
+    two = {name: planned(30, wrong=n) for n, name in enumerate("xy")}
+    for runs in (three | two, two | three):
+        assert "at most 6 tests of 3 models" in make("html", runs, *BARE)
+
+
+def test_a_document_stands_where_the_first_reason_of_a_model_puts_it():
+    """The rare reason of one model is shown as early as the frequent one of another."""
+
+    class Answers:
+        def __init__(self, reason: str) -> None:
+            self.answers = [Namespace(reason=reason)]
+
+    keys = [("tcp_long", f"{number}", 0) for number in range(9)]
+    frequent = Namespace(documents=lambda: [(key, Answers("right")) for key in keys])
+    rare = Namespace(
+        documents=lambda: [
+            (key, Answers("right" if key != keys[8] else "cut_off")) for key in keys
+        ]
+    )
+    assert shown_documents.rank_keys([frequent, rare])[:2] == [keys[0], keys[8]]
+
+
+VALUES = [
+    ('{"answer": "3"}', "3"),
+    ('{"H": "3", "M": "20"}', "H 3, M 20"),
+    ('["a", ["b", 5]]', "a, b, 5"),
+    ("plain {", "plain {"),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("encoded", "shown"), VALUES)
+def test_a_value_is_shown_with_the_names_of_its_fields_if_there_are_several(
+    encoded, shown
+):
+    assert shown_documents.plain(encoded) == shown
+
+
+@pytest.mark.parametrize(("count", "has_next"), [(50, False), (51, True)])
+def test_the_list_of_documents_ends_with_its_last_page(
+    driver, make, tmp_path, count, has_next
+):
+    make("html", {"a": planned(count)}, *BARE)
+    look(driver, tmp_path / "board.html")
+    script = "return document.getElementById('next').disabled"
+    assert driver.execute_script(script) == (not has_next)
 
 
 def test_a_model_with_a_mark_stands_behind_those_without(make, tmp_path):

@@ -272,6 +272,11 @@ def test_a_pair_is_picked_and_the_switch_shows_the_other_score(driver, find, pag
     driver.execute_script(TURN)
     turned = find("#pair-figure figcaption")[0].text
     assert caption != turned
+    for text in (caption, turned):
+        low, high = map(float, re.search(r"interval (\S+) to (\S+)\)", text).groups())
+        assert low < high
+        includes_zero = low <= 0 <= high
+        assert ("The interval includes 0" in text) == includes_zero
     assert ("+" in caption.partition("points")[0]) != (
         "+" in turned.partition("points")[0]
     )

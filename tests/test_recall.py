@@ -25,6 +25,7 @@ from utils.integrity.recall import (
     count_hits,
     least_share,
     originals,
+    recall_sentence,
     sign_test,
 )
 from utils.stats import CONFIDENCE, POWER
@@ -181,6 +182,15 @@ def test_controls_and_twins_without_a_partner_have_no_mirror_image(task, twins):
         if "control" in task:
             right = scorer(task).explain(doc, utils.gold_response(doc)).value
             assert (twin.recalled, twin.mirror) == (encode_value(right), None)
+
+
+@pytest.mark.parametrize(("tests", "said"), [(1, "p = 0.01)"), (2, "adjusted for 2")])
+def test_a_p_value_is_adjusted_for_several_tests(tests, said):
+    row = {"scope": "twins", "recalled": 9, "pairs": 10, "mirror": 0, "pairs_for": 9}
+    row |= {"pairs_against": 0, "p": 0.01, "p_holm": 0.01, "tests": tests}
+    sentence = recall_sentence(row | {"recalls": True, "least_share": None}, "m")
+    assert said in sentence
+    assert ("adjusted" in sentence) == (tests > 1)
 
 
 def test_the_sign_test_is_exact():

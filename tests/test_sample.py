@@ -377,6 +377,13 @@ def test_a_board_verifies_and_ranks_samples_of_one_seed(runs, tmp_path, capsys):
     assert all("a random sample of seed 7, " in row["remarks"] for row in rows)
 
 
+@pytest.mark.parametrize(("count", "is_part"), [(299, True), (300, False)])
+def test_all_rows_of_a_benchmark_are_no_part_of_it(count, is_part):
+    digests = Counter({f"{number}": 1 for number in range(count)})
+    drawn = random_sample.recognise("tcp_long", 1, digests, PACK)
+    assert (drawn is not None) == is_part
+
+
 def test_rows_of_unknown_number_are_no_part_of_more():
     """A log over twins that names a seed, judged without the pack of its rows."""
     assert (

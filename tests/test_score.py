@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import datasets
@@ -505,3 +506,65 @@ def test_a_summary_has_80_columns_and_details_have_each_task(call_score):
     head, _, below = summary.partition("**Below** the best constant answer")
     assert "tcp (2 of 2 tasks) 0.0 against 12.5" in below
     assert "timebench (15 of 15" not in below.partition("\n\n")[0]
+
+
+def tcp_lines(count: int, wrong: int) -> list[dict]:
+    """Return answers to as many documents of TCP long, of which the first ones are wrong."""
+    lines = []
+    for number in range(count):
+        doc = {"answer": f"2020-01-{number + 1:02}", "answer_format": "YYYY-MM-DD"}
+        doc |= {"dialogue": [f"A: {number}."], "question": "When?"}
+        gold = "2021-01-01" if number < wrong else doc["answer"]
+        lines.append({"task": "tcp_long", "doc": doc, "response": f"\\boxed{{{gold}}}"})
+    return lines
+
+
+@pytest.mark.parametrize(("count", "is_shown"), [(20, True), (21, False)])
+def test_a_reason_of_one_answer_in_twenty_has_an_example(
+    tmp_path, call_score, count, is_shown
+):
+    path = write(tmp_path / "x.jsonl", *tcp_lines(count, wrong=1))
+    _, printed, _ = call_score(path)
+    assert ("- other_value, as in document" in printed) == is_shown
+
+
+def test_rows_that_are_lacking_are_summed_over_the_tasks_of_a_benchmark(call_score):
+    folder = EXAMPLES / "responses" / "careful"
+    _, printed, _ = call_score(folder / "tcp_long.jsonl", folder / "tcp_short.jsonl")
+    [heading_of_first, heading_of_second] = re.findall("(?m)^## (.*)$", printed)
+    assert (heading_of_first, heading_of_second) == ("tcp_long", "tcp_short")
+    paths = (f"x={folder / name}.jsonl" for name in ("tcp_long", "tcp_short"))
+    _, printed, _ = call_score(*paths)
+    assert "Fewer documents than the benchmark's: tcp 16 of 600." in printed
+
+
+@pytest.mark.parametrize(
+    ("endings", "shown"),
+    [
+        (["stop"] * 3, "0.0"),
+        ([None] * 3, "unknown"),
+        (["stop", "length", None], "33.3"),
+    ],
+)
+def test_who_was_cut_off_is_unknown_where_no_file_tells(
+    tmp_path, call_score, endings, shown
+):
+    docs, lines = documents("tcp_long", EXAMPLES), []
+    for number, ending in enumerate(endings):
+        choice = {"message": {"content": "\\boxed{1}"}, "finish_reason": ending}
+        output = {"response": {"body": {"choices": [choice]}}}
+        name = custom_id("tcp_long", number, docs[number])
+        lines.append({"custom_id": name} | output)
+    _, printed, _ = call_score(write(tmp_path / "x.jsonl", *lines), "--detail")
+    header, row = re.findall(r"(?m)^\| (?:task|tcp_long) .*$", printed)[:2]
+    cells = dict(zip(*(line.strip("| ").split("|") for line in (header, row))))
+    assert {name.strip(): cell.strip() for name, cell in cells.items()}[
+        "cut off"
+    ] == shown
+
+
+def test_values_that_were_read_are_a_share_of_the_answers(tmp_path, call):
+    first, second = tcp_lines(1, wrong=0), tcp_lines(1, wrong=1)
+    lines = [first[0] | {"sample": 0}, second[0] | {"sample": 1}]
+    _, rows, _ = call(write(tmp_path / "x.jsonl", *lines))
+    assert overall(rows)["tcp_long"]["error_read"] == 1

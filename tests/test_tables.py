@@ -41,6 +41,7 @@ NAMES = {  # as Markdown shows them
         for x in ('"age": <num_days>', "[x](javascript:1)", "*bold*", "_it_")
     },
     **{"a`b": "``a`b``", "`": "`` ` ``", "a\\": "`a\\`"},
+    **{"`a": "`` `a ``", "a`": "`` a` ``"},
     "\x1b[2Ja\x00\u202e b\n": r"`\x1b[2Ja\x00\u202e b`",
     "\x01\udcff\u200b": r"`\x01\udcff\u200b`",
 }

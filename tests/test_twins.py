@@ -4,6 +4,7 @@ import json
 import logging
 import random
 import re
+from calendar import isleap
 from collections import Counter
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -307,3 +308,15 @@ def test_without_public_rows_there_are_no_twins(tmp_path, capsys):
         assert main(command) == 1
         assert fault in capsys.readouterr().err
     assert not out.exists()
+
+
+@pytest.mark.parametrize(("years", "is_far"), [([1899], True), ([1950], False)])
+def test_a_year_moves_where_its_neighbours_are_leap_years_alike(years, is_far):
+    """A span of days may reach into the year before or after: 1900 is no leap year."""
+    shifts = module._shifts_of_days("on 5 May 1899 for ten days", "3 May", years)
+    assert all(shift % 4 == 0 for shift in shifts)
+    neighbours = range(years[0] - 1, years[0] + 2)
+    for shift in range(-40, 41, 4):
+        alike = all(isleap(year) == isleap(year + shift) for year in neighbours)
+        assert (shift in shifts) == (alike and shift != 0)
+    assert (4 not in shifts) == is_far
