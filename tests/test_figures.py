@@ -22,7 +22,7 @@ from utils.figures import health
 from utils.verdicts.constant_answers import References
 from utils.verdicts.judge_answer import judge_answer
 from utils.verdicts.read_answers import Answer
-from utils.verdicts.tally import MOST_PARTS, OTHER_PARTS, Tally
+from utils.verdicts.tally import MOST_OF_ALL_PARTS, MOST_PARTS, OTHER_PARTS, Tally
 
 
 TASK = "tot_arithmetic"
@@ -292,6 +292,20 @@ def test_the_smallest_parts_of_a_breakdown_are_together():
     assert sizes[OTHER_PARTS] == 30
     assert all(sizes[level] == 2 for level in levels[:20])
     assert sum(sizes.values()) == len(levels) + 20
+
+
+def test_all_breakdowns_of_a_task_have_so_many_parts():
+    task = "tot_semantic"
+    doc = documents(task, EXAMPLES)[0]
+    row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
+    tally = Tally(task)
+    columns = ("question_type", "graph_gen_algorithm", "sorting_type")
+    for number in range(MOST_PARTS - 2):
+        odd_values = {column: f"{column} {number}" for column in columns}
+        tally.add(row | odd_values | {"doc_id": number}, number)
+    kept_parts = [part for part in tally.parts if part[1] != OTHER_PARTS]
+    assert len(kept_parts) == MOST_OF_ALL_PARTS
+    assert sum(part.n for part in tally.parts.values()) == 3 * (MOST_PARTS - 2)
 
 
 TUNED = {

@@ -20,6 +20,7 @@ from ..packs.random_sample import Drawn
 
 _DIGITS = 12  # of a digest that the table below has
 MOST_PARTS = 50  # of a breakdown that are told apart; no task of ours has more
+MOST_OF_ALL_PARTS = 100  # of all breakdowns of a task together
 OTHER_PARTS = "all others"
 _OTHER_ROWS = "not the benchmark's"
 # File -> start of a digest -> how often it has the row, if more than once; the files are
@@ -213,7 +214,8 @@ class Tally:
         kept_parts = set()
         for breakdown, value in sorted(sizes, key=lambda part: (-sizes[part], part)):
             kept_counts[breakdown] += 1
-            if kept_counts[breakdown] <= MOST_PARTS:
+            has_room = len(kept_parts) < MOST_OF_ALL_PARTS
+            if has_room and kept_counts[breakdown] <= MOST_PARTS:
                 kept_parts.add((breakdown, value))
         return kept_parts
 
