@@ -216,6 +216,22 @@ def test_runs_over_different_documents_are_refused_by_name(compare):
     assert said.count("(") == 10 and len(said) < 500
 
 
+@pytest.mark.parametrize(("lacking", "has_more"), [(10, False), (11, True)])
+def test_an_error_says_whether_it_names_all_documents(compare, lacking, has_more):
+    run = lines(*[RIGHT] * (lacking + 1))
+    (said, _) = compare(run, run[:1], status=1).err.splitlines()
+    assert f"no answer to {lacking} of" in said
+    assert said.endswith(", ...") == has_more
+
+
+def test_question_types_with_as_many_documents_stand_by_name(compare):
+    a, b = lines(RIGHT, RIGHT), lines(WRONG, WRONG)
+    for line, question_type in zip((*a, *b), "zaza"):
+        line["doc"] = line["doc"] | {"question_type": question_type}
+    printed = compare(a, b, options=("--show", 2)).out
+    assert re.findall(r"(?m)^\| tot_arithmetic (\w) ", printed) == ["a", "z"]
+
+
 @pytest.mark.parametrize("ids", [(False, False), (False, True), (True, True)], ids=str)
 def test_which_copy_has_no_partner_is_told_by_ids_alone(compare, rows, repeated, ids):
     """Else the worse ones would be compared, or the first ones."""

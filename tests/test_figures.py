@@ -21,7 +21,7 @@ from utils.core.task_scorers import configuration, scorer
 from utils.figures import health
 from utils.verdicts.constant_answers import References
 from utils.verdicts.judge_answer import judge_answer
-from utils.verdicts.read_answers import Answer
+from utils.verdicts.read_answers import Answer, custom_id
 from utils.verdicts.tally import MOST_OF_ALL_PARTS, MOST_PARTS, OTHER_PARTS, Tally
 
 
@@ -266,6 +266,13 @@ def test_sets_of_options_are_tried_that_only_the_longest_list_has():
     assert "D" in max(sums, key=sums.get)
 
 
+def test_all_options_together_are_tried_as_a_constant_answer():
+    references = References("timebench_mctaco")
+    doc = {"question": "How long?", "context": "C", "options": ["a", "b"]}
+    references.add(doc | {"letters": ["A", "B"]})
+    assert max(references.constants().values()) == 1
+
+
 def test_ids_that_collide_as_numbers_take_no_more_time():
     doc, task = documents("tcp_long", EXAMPLES)[0], "tcp_long"
     row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
@@ -306,6 +313,36 @@ def test_all_breakdowns_of_a_task_have_so_many_parts():
     kept_parts = [part for part in tally.parts if part[1] != OTHER_PARTS]
     assert len(kept_parts) == MOST_OF_ALL_PARTS
     assert sum(part.n for part in tally.parts.values()) == 3 * (MOST_PARTS - 2)
+
+
+@pytest.mark.parametrize(("silent", "is_told"), [(1, False), (2, True)])
+def test_a_run_is_silent_on_ends_where_no_answer_tells(
+    call_score, tmp_path, silent, is_told
+):
+    tasks = ("tcp_long", "tcp_short")
+    for number, task in enumerate(tasks):
+        doc = documents(task, EXAMPLES)[0]
+        line = {"task": task, "doc_id": 0, "response": "x"}
+        if number >= silent:
+            choice = {"message": {"content": "x"}, "finish_reason": "stop"}
+            name = custom_id(task, 0, doc)
+            line = {"custom_id": name, "response": {"body": {"choices": [choice]}}}
+        write(tmp_path / f"{task}.jsonl", line)
+    _, printed, _ = call_score(*(f"m={tmp_path / task}.jsonl" for task in tasks))
+    assert ("says why it ended" in printed) == is_told
+
+
+def test_a_line_to_cite_counts_answers_that_were_cut_off(call_score, tmp_path):
+    docs, lines = documents("tcp_long", EXAMPLES)[:2], []
+    for number, doc in enumerate(docs):
+        choices = [
+            {"message": {"content": "\\boxed{1}"}, "finish_reason": ending}
+            for ending in ("length", "stop", "stop", "stop")
+        ]
+        name = custom_id("tcp_long", number, doc)
+        lines.append({"custom_id": name, "response": {"body": {"choices": choices}}})
+    _, printed, _ = call_score(write(tmp_path / "x.jsonl", *lines), "--cite")
+    assert "25.0 %" in printed
 
 
 TUNED = {

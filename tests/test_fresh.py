@@ -125,6 +125,20 @@ def test_a_knob_has_each_value_within_its_bounds(name):
                 check_knobs({name: {knob: value}})
 
 
+def test_one_row_of_each_level_is_enough():
+    made = load("date_arithmetic", gen_seed=1, gen_rows=5, gen_levels="1-5")["test"]
+    assert [row["level"] for row in made] == [1, 2, 3, 4, 5]
+
+
+def test_each_level_up_to_ten_has_a_score():
+    task = scorer("fresh_date_arithmetic")
+    made = load("date_arithmetic", gen_seed=1, gen_rows=2, gen_levels="10-11")["test"]
+    for doc in task.process_docs(made):
+        gold = task.utils.gold_response(doc)
+        scores = task.process_results(doc, [gold])
+        assert ("score_flexible_level_10" in scores) == (doc["level"] == 10)
+
+
 ORDINALS = {1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 21: "21st"}
 ORDINALS |= {101: "101st", 111: "111th", 113: "113th", 122: "122nd"}
 

@@ -254,6 +254,20 @@ def test_who_answered_twins_alone_stands_whatever_others_answer(make):
     assert [row["model"] for row in alone if not row["by"]] == ["b", "a"]
 
 
+def test_documents_of_a_page_stand_in_the_order_of_their_numbers(make):
+    text = make(
+        "html", {"a": [row | {"doc_id": n} for n, row in enumerate(planned(12))]}, *BARE
+    )
+    assert [document["id"] for document in documents_of_page(text)] == [*range(12)]
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(28, False), (29, True)])
+def test_a_name_of_twenty_eight_letters_is_shown_whole(length, is_cut):
+    [shown] = page._shown_names(["n" * length])
+    assert ("…" in shown) == is_cut
+    assert len(shown) == 28
+
+
 def test_no_two_models_of_a_page_look_alike():
     names = ["x", "y" * 30 + "a" + "y" * 30, "y" * 30 + "b" + "y" * 30, "z", "z"]
     shown = page._shown_names(names)
@@ -710,6 +724,17 @@ def test_a_benchmark_is_described_by_the_model_that_answered_most_of_it(make):
     row = re.search(r'<th scope="row" class="model">constant answer</th>.*', text)[0]
     assert ">3.3<" in row
     assert ">below the constant answer" not in text
+
+
+def test_a_benchmark_is_described_by_a_model_of_the_best_status(make, tmp_path):
+    edit = {"tasks": ["tcp_long"]}
+    submission(tmp_path / "few", "careful", edit | {"keep": 3})
+    foreign = {"doc": {"question": "It is {answer}. When?"}}
+    submission(tmp_path / "many", "careful", edit | foreign)
+    runs = {name: tmp_path / name for name in ("few", "many")}
+    text = make("html", runs)
+    section = text[text.index('<section id="tcp"') :]
+    assert section.partition('<p class="note">')[2].startswith("3 rows")
 
 
 def test_a_page_shows_the_prompt_of_most_answers_and_marks_the_others(make, tmp_path):

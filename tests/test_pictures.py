@@ -289,6 +289,23 @@ def test_a_pair_is_picked_and_the_switch_shows_the_other_score(driver, find, pag
     assert driver.get_log("browser") == []
 
 
+BLOCKS = """
+const names = [["t", "type", "few"], ["t", "type", "many"], ["t", null, ""]];
+const parts = [[0, 1, 0, 9, 1, 0.5], [1, 1, 0, 10, 1, 0.9], [2, 2, 0, 19, 1, 0.7]];
+const blocks = blocksOfPair(partsOfPair({ parts }, false), names);
+return blocks.map(([title, those]) => [title, those.map((part) => names[part.place][2])]);
+"""
+
+
+def test_types_of_fewer_than_ten_rows_stand_apart(driver, page):
+    look(driver, page)
+    assert driver.execute_script(BLOCKS) == [
+        ["by task", [""]],
+        ["by question type", ["many"]],
+        ["of fewer than 10 rows", ["few"]],
+    ]
+
+
 SAVED = """
 const done = arguments[arguments.length - 1];
 URL.createObjectURL = (file) => { file.text().then(done); return "#"; };

@@ -563,6 +563,39 @@ def test_who_was_cut_off_is_unknown_where_no_file_tells(
     ] == shown
 
 
+@pytest.mark.parametrize(("wrong", "is_below"), [(0, False), (10, False), (11, True)])
+def test_a_score_is_below_the_constant_answer_or_equal_to_it(
+    tmp_path, call_score, wrong, is_below
+):
+    """Ten of twenty documents have one label: the constant answer scores 50 %."""
+    lines = tcp_lines(20, wrong=0)
+    for number, line in enumerate(lines):
+        if number < 10:
+            line["doc"]["answer"] = "2019-05-05"
+        line["response"] = f"\\boxed{{{line['doc']['answer']}}}"
+        if number < wrong:
+            line["response"] = "\\boxed{2021-01-01}"
+    _, printed, _ = call_score(write(tmp_path / "x.jsonl", *lines), "--detail")
+    assert re.search(r"\| +50\.0 \|", printed)  # the constant answer
+    assert ("the best constant answer, which is the same" in printed) == is_below
+
+
+def test_who_ends_in_reasoning_is_cut_off_and_not_unknown(tmp_path, call):
+    [line] = tcp_lines(1, wrong=0)
+    path = write(tmp_path / "x.jsonl", line | {"response": "<think>so"})
+    _, rows, _ = call(path)
+    row = overall(rows)["tcp_long"]
+    assert (row["cut_off"], row["cut_off_unknown"]) == (1, 0)
+
+
+@pytest.mark.parametrize("doc_id", [-1, 8, 10**30])
+def test_a_number_that_no_document_has_is_refused(tmp_path, call_score, doc_id):
+    line = {"task": "tcp_long", "doc_id": doc_id, "response": "x"}
+    status, printed, said = call_score(write(tmp_path / "x.jsonl", line))
+    assert (status, printed) == (1, "")
+    assert f"no document {doc_id}" in said
+
+
 def test_values_that_were_read_are_a_share_of_the_answers(tmp_path, call):
     first, second = tcp_lines(1, wrong=0), tcp_lines(1, wrong=1)
     lines = [first[0] | {"sample": 0}, second[0] | {"sample": 1}]

@@ -269,6 +269,16 @@ def test_two_rows_that_claim_one_name_and_share_no_task_can_be_joined(board):
     assert "2 rows claim this name; org/careful" not in messages
 
 
+def test_rows_that_claim_one_name_and_answer_one_task_are_not_joined(board):
+    def put(folder: Path) -> None:
+        for place in "ab":
+            submission(folder / place, "plain", {"name": "org/one"})
+
+    rows, messages, _ = board(put)
+    assert "rows claim this name" not in messages
+    assert len([name for name in rows if name.startswith("org/one (")]) == 2
+
+
 def test_what_a_board_says_to_type_is_safe_in_a_shell(board):
     def put(folder: Path) -> None:
         for place, task in (("a", "tcp_long"), ("b", "tot_arithmetic")):

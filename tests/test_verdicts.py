@@ -493,6 +493,16 @@ def test_the_fullest_run_of_each_task_of_a_folder_counts(outputs, scored):
     assert scored(*paths) == of_a
 
 
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_of_equally_full_runs_the_newest_counts(tmp_path, call, order):
+    for time in order:
+        response = GOOD["response"] if time == 2 else "no"
+        path = tmp_path / "a" / NAME.format("tcp_long", time)
+        write(path, GOOD | {"response": response})
+    _, [row, *_], _ = call(tmp_path / "a")
+    assert row["extracted"] == 1
+
+
 def test_one_name_on_several_paths_is_one_model(outputs, tmp_path, scored):
     short = write(tmp_path / "c" / "short.jsonl", GOOD | {"task": "tcp_short"})
     joined = scored(f"M={outputs / 'b'}", f"M={short}")
