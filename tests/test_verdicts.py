@@ -495,9 +495,9 @@ def test_the_fullest_run_of_each_task_of_a_folder_counts(outputs, scored):
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
 def test_of_equally_full_runs_the_newest_counts(tmp_path, call, order):
-    for time in order:
-        response = GOOD["response"] if time == 2 else "no"
-        path = tmp_path / "a" / NAME.format("tcp_long", time)
+    for number in order:
+        response = GOOD["response"] if number == 2 else "no"
+        path = tmp_path / "a" / NAME.format("tcp_long", number)
         write(path, GOOD | {"response": response})
     _, [row, *_], _ = call(tmp_path / "a")
     assert row["extracted"] == 1
