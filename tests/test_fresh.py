@@ -206,7 +206,7 @@ def test_a_run_says_its_rows_and_scores_by_level(caplog):
         assert metadata.items() <= run["configs"][task]["metadata"].items()
         levels = re.findall(r"'score_flexible_level_(\d+),", str(run["results"][task]))
         assert levels == ["2", "3", "4"]
-        assert scorer(task).version == run["versions"]["fresh"]  # as of the group
+        assert f"{scorer(task).version}" == run["versions"]["fresh"]  # as of the group
         assert f"{task}: 6 rows, gen_seed 2, gen_rows 6, gen_levels 2-4" in caplog.text
     means = {x: run["results"]["fresh"][f"{x},none"] for x in ("score", "extracted")}
     assert means == {"score": 0.0, "extracted": 0.0}
