@@ -47,6 +47,18 @@ def test_a_file_is_hashed_as_it_is_read_and_to_its_end(tmp_path, compress, lines
         assert file.digest() == hashlib.sha256(content).hexdigest()
 
 
+def test_blank_lines_have_a_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MOST_BLANK", 3)
+    path = tmp_path / "x"
+    for blank_count, is_refused in ((3, False), (4, True)):
+        path.write_bytes(b"\n" * blank_count + b"{}\n")
+        if is_refused:
+            with pytest.raises(ToolError, match="more than 3 blank lines; remove them"):
+                read_jsonl(path)
+        else:
+            assert read_jsonl(path) == [{}]
+
+
 def test_what_a_symlink_leads_to_is_written_whether_it_is_there_or_not(tmp_path):
     target, link = tmp_path / "far" / "target", tmp_path / "link"
     link.symlink_to(target)

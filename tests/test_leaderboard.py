@@ -415,7 +415,7 @@ def test_prompts_of_several_files_have_one_frame(make, tmp_path, frames, status)
 SECOND_FILE = [  # how the second file of a run differs, and what is remarked of it
     ({}, None),
     ({"results": {"date": 1_800_000_000}}, None),
-    ({"asked_with": {"temperature": 1.5}}, "settings differ between files (as logged)"),
+    ({"asked_with": {"seed": 5}}, "settings differ between files (as logged)"),
     ({"results": {"config": {"model_args": "b"}}}, "between files (model arguments)"),
     ({"by_task": {"configs": {"generation_kwargs": {}}}}, "between files (generation)"),
     ({"by_task": {"versions": "0.1"}}, "run as version 0.1"),
@@ -735,6 +735,53 @@ def test_a_benchmark_is_described_by_a_model_of_the_best_status(make, tmp_path):
     text = make("html", runs)
     section = text[text.index('<section id="tcp"') :]
     assert section.partition('<p class="note">')[2].startswith("3 rows")
+
+
+def test_answers_without_a_filter_are_not_told_from_the_first_response(make):
+    rows = by_model(make("json", {"a": answers("tcp_long")}))
+    assert "prompts are not in the files" in rows["a"]["remarks"]
+    assert "first response" not in rows["a"]["remarks"]
+
+
+def test_files_that_are_left_out_are_named_in_part(make, tmp_path):
+    write(tmp_path / "m" / "good.jsonl", *planned(3))
+    for number in range(50):
+        write(tmp_path / "m" / f"{'n' * 100}{number}.jsonl", {"task": "tcp_long"})
+    text = make("json", {"m": tmp_path / "m"}, *BARE, status=1)
+    remarks = json.loads(text)[0]["remarks"]
+    assert "47 more files are left out" in remarks
+    assert len(remarks) < 3_000
+    # What it says does not keep the next board from replacing it.
+    assert make("json", {"a": planned(3)}, *BARE)
+
+
+def test_answers_whose_documents_have_other_metrics_share_those_that_both_have(
+    make, tmp_path
+):
+    """A digest knows no level, and a metric of fresh rows does."""
+    docs = scorer(FRESH).process_docs(load("date_arithmetic", 1, 2, "1-2")["test"])
+    doc = dict(docs[0])
+    for number in (1, 2):
+        line = {"task": FRESH, "doc": doc | {"level": number}, "response": "x"}
+        write(tmp_path / "m" / f"{number}.jsonl", line | {"sample": number})
+    rows = by_model(make("json", {"m": tmp_path / "m", "a": planned(3)}, *BARE))
+    assert {*rows} == {"m", "a"}
+
+
+def test_a_page_shows_the_id_that_most_answers_have_and_no_long_one(make):
+    rows = planned(3)
+    runs = {
+        "0first": [
+            row | {"doc_id": f"{number} see elsewhere " * 99}
+            for number, row in enumerate(rows)
+        ]
+    }
+    for name in "ab":
+        runs[name] = [row | {"doc_id": number} for number, row in enumerate(rows)]
+    shown = documents_of_page(make("html", runs, *BARE))
+    assert [document["id"] for document in shown] == [0, 1, 2]
+    shown = documents_of_page(make("html", {"0first": runs["0first"]}, *BARE))
+    assert all(len(document["id"]) <= 100 for document in shown)
 
 
 def test_a_page_shows_the_prompt_of_most_answers_and_marks_the_others(make, tmp_path):

@@ -310,6 +310,12 @@ def test_without_public_rows_there_are_no_twins(tmp_path, capsys):
     assert not out.exists()
 
 
+@pytest.mark.parametrize("texts", [("on Monday", "5 May"), ("2012-05-05", "Saturday")])
+def test_a_year_moves_by_28_where_a_weekday_is_named_be_it_in_the_label(texts):
+    shifts = module._shifts_of_days(*texts, [2012])
+    assert shifts and all(shift % 28 == 0 for shift in shifts)
+
+
 @pytest.mark.parametrize(("years", "is_far"), [([1899], True), ([1950], False)])
 def test_a_year_moves_where_its_neighbours_are_leap_years_alike(years, is_far):
     """A span of days may reach into the year before or after: 1900 is no leap year."""

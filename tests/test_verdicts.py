@@ -578,6 +578,56 @@ def test_an_argument_has_at_most_so_many_files(tmp_path, call_score):
     assert (status, messages) == (1, f"{folder}: {expected}\n")
 
 
+def test_names_end_in_being_unique_whatever_they_are(tmp_path, scored):
+    """Also where a place makes of a claimed name what the operator called another run."""
+    for number in (1, 2):
+        place = tmp_path / "7B" / f"{number}"
+        write(place / NAME.format("tcp_long", 1), GOOD)
+        results = {"model_name": "Qwen", "versions": {"tcp_long": 1}}
+        write(place / "results_2026-01-01T00-00-00.json", results)
+    honest = write(tmp_path / "h.jsonl", GOOD)
+    label = f"Qwen ({tmp_path / '7B' / '1'})"
+    names = [name for name, *_ in scored(f"{label}={honest}", tmp_path / "7B")]
+    assert names[0] == label
+    assert len({*names}) == 3
+
+
+def test_a_label_stays_where_another_label_and_its_filter_are_called_so(
+    tmp_path, call_score
+):
+    doc = documents("tcp_long", EXAMPLES)[0]
+    lines = [sample(0, doc, "", "x") | {"filter": name} for name in ("tuned", "zzz")]
+    other = write(tmp_path / "o" / NAME.format("tcp_long", 1), *lines)
+    honest = write(tmp_path / "h.jsonl", GOOD)
+    _, printed, _ = call_score(f"Qwen={other}", f"Qwen (tuned)={honest}")
+    headings = [line for line in printed.splitlines() if line.startswith("## ")]
+    assert headings[-1] == "## Qwen (tuned)"
+    assert len({*headings}) == 3
+
+
+def test_an_argument_that_stands_for_two_things_is_left_out(
+    tmp_path, call_score, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "honest.jsonl", GOOD)
+    write(tmp_path / "gpt=honest.jsonl", GOOD)
+    status, printed, said = call_score("gpt=honest.jsonl")
+    assert (status, printed) == (1, "")
+    assert "is there, and so is honest.jsonl; write ./gpt=honest.jsonl" in said
+    status, printed, _ = call_score("./gpt=honest.jsonl")
+    assert (status, "## gpt=honest" in printed) == (0, True)
+
+
+def test_a_long_filter_is_a_fault_of_its_line(tmp_path, call_score):
+    doc = documents("tcp_long", EXAMPLES)[0]
+    line = sample(0, doc, "", "x") | {"filter": "f" * 10_000}
+    path = write(tmp_path / NAME.format("tcp_long", 1), line)
+    status, printed, said = call_score(path)
+    assert (status, printed) == (1, "")
+    assert "'filter' has more than 200 characters; shorten it" in said
+    assert len(said) < 1_000
+
+
 def test_filters_count_as_models_of_an_argument(tmp_path, call_score):
     doc = documents("tcp_long", EXAMPLES)[0]
     lines = [sample(0, doc, "", "x") | {"filter": f"f{n}"} for n in range(4)]

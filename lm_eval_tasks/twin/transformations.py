@@ -234,7 +234,7 @@ def _only(years: list[int]) -> int | None:
 
 def _shifts_of_days(story: str, label: str, years: list[int]) -> list[int]:
     """Return by how many years a text can move, if each day it names stays a day."""
-    least_shift = 28 if _WEEKDAY.search(story + label) else 4
+    least_shift = 28 if _WEEKDAY.search(f"{story} {label}") else 4
     shifts = [factor * least_shift for factor in range(-10, 11) if factor]
     if _pattern(story) is not _YEAR and not re.search(rf"\b{_MONTH}|\d[-/]\d", story):
         return shifts

@@ -23,7 +23,13 @@ def tool_parser(tool: str, description: str) -> ArgumentParser:
     """Return the parser of a tool; `description`, with its examples, is its help."""
     program = f"temporal-eval {tool}".strip()
     help_layout = RawDescriptionHelpFormatter
-    return _Parser(prog=program, description=description, formatter_class=help_layout)
+    # What a shell makes of `*` may look like the beginning of an option.
+    return _Parser(
+        prog=program,
+        description=description,
+        formatter_class=help_layout,
+        allow_abbrev=False,
+    )
 
 
 def include_path_option(parser: ArgumentParser) -> None:

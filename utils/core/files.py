@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 MOST_BYTES = 2**26  # of a line once it is unpacked
+MOST_BLANK = 1_000_000  # lines of a file
 # Files are written in a folder of such a name first, which is locked as long.
 _PREFIX, _SUFFIX = ".temporal-eval-", ".part"
 
@@ -95,7 +96,7 @@ def read_lines(
     how far the file is read, unpacked or not. `opened` is the file, where it is open already;
     it stays open.
     """
-    line_number, byte_count = 0, 0
+    line_number = byte_count = blank_count = 0
     # Once, for a pipe can be read but once.
     raw_file = opened or io.FileIO(path, "rb")
     file = io.BufferedReader(raw_file)
@@ -105,20 +106,30 @@ def read_lines(
             byte_lines = iter(lambda: unpacked_file.readline(longest + 1), b"")
             for line_number, line_bytes in enumerate(byte_lines, 1):
                 byte_count += len(line_bytes)
+                is_blank = not line_bytes.strip()
+                blank_count += is_blank
                 place = f"{path}, line {line_number}"
                 if len(line_bytes) > longest:
                     fault = f"{place}: is longer than {longest / 2**20:g} MiB"
                     raise ToolError(f"{fault}; write each object in its own line")
-                if byte_count > most:
-                    fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
-                    raise ToolError(f"{path}: {fault}; split the file")
+                _check_sizes(path, byte_count, most, blank_count)
                 if meter:
                     meter.position = file.tell()
-                if line_bytes.strip():
+                if not is_blank:
                     yield Line(place, line_number, line_bytes)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             fault = "the gzip data is cut off or damaged; get the file again"
             raise ToolError(f"{path}, after line {line_number}: {fault}") from None
+
+
+def _check_sizes(path: Path, byte_count: int, most: float, blank_count: int) -> None:
+    """Raise ToolError for a file that is too large, or has too many blank lines."""
+    if byte_count > most:
+        fault = f"holds more than {most / 2**20:,g} MiB once it is unpacked"
+        raise ToolError(f"{path}: {fault}; split the file")
+    if blank_count > MOST_BLANK:
+        fault = f"has more than {MOST_BLANK:,} blank lines; remove them"
+        raise ToolError(f"{path}: {fault}")
 
 
 @contextmanager

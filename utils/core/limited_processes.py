@@ -66,7 +66,7 @@ def run_apart(
                 running[reader] = work, process
             for reader in _ready(running):
                 message = b""
-                with suppress(EOFError), reader:
+                with suppress(EOFError, OSError), reader:  # it may end while it replies
                     message = reader.recv_bytes()
                 work, process = running.pop(reader)
                 process.join()

@@ -214,12 +214,24 @@ class Check:
             return f"a system instruction of {size_of_system} makes another prompt"
         if len(self.settings) > 1:
             return "the generation settings differ between documents"
+        if fault := self._fault_of_settings():
+            return fault
         if frame is None:
             return "what stands around the prompts differs between documents"
         if size and not self.results.get("chat_template"):
             return f"{size_text}, and no chat template is recorded"
         if size > MOST_FRAME:
             return f"{size_text}, more than {MOST_FRAME:,}: they make another prompt"
+        return None
+
+    def _fault_of_settings(self) -> str | None:
+        """Return which logged setting is not the one that results claim, if so."""
+        claimed = within(self.results, "configs", self.task, "generation_kwargs")
+        logged = json.loads(next(iter(self.settings), "{}")).get("arg_1")
+        if isinstance(claimed, dict) and isinstance(logged, dict):
+            for name in sorted(claimed.keys() & logged.keys()):
+                if claimed[name] != logged[name]:
+                    return f"the logged {name:.50} is not the one that results claim"
         return None
 
     def outcome(self, tally: Tally) -> dict:

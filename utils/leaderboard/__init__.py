@@ -43,6 +43,7 @@ from .entrants import Entrant
 
 
 # Option -> how the file begins that the tool writes there.
+_MOST_NAMED, _MOST_LISTED = 3, 20  # files of a model that are left out
 _BEGINNINGS = {
     "html": re.escape(page.FIRST_LINE),
     "csv": "model,status,remarks,scope,",
@@ -126,10 +127,17 @@ def _fault(model: Model) -> str | None:
 def _files_left_out(models: list[Model]) -> Iterator[Failure]:
     """Yield the files beside others of a model of which no line can be scored."""
     for model in models:
-        for table in model.tables:
-            if not table.head["tasks"] and (fault := _refused_line(table)):
-                model.remarks.append(f"{table.source.path.name} is left out: {fault}")
-                yield Failure(table.source.path, model.name, fault)
+        failures = [
+            Failure(table.source.path, model.name, fault)
+            for table in model.tables
+            if not table.head["tasks"] and (fault := _refused_line(table))
+        ]
+        for failure in failures[:_MOST_NAMED]:
+            model.remarks.append(f"{failure.path.name} is left out: {failure.reason}")
+        if len(failures) > _MOST_NAMED:
+            hidden_count = len(failures) - _MOST_NAMED
+            model.remarks.append(f"{hidden_count:,} more files are left out")
+        yield from failures[:_MOST_LISTED]
 
 
 def _refused_line(table: Table) -> str | None:

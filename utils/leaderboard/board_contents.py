@@ -9,7 +9,7 @@ of their parts.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import chain, combinations, product
 from pathlib import Path
@@ -313,15 +313,17 @@ def _rivals(
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the model that shows most of it.
 
-    That is one of the best status, with the most documents: not one that a stranger put in
-    front with a few.
+    That is one of the best status, of documents that most models answered, and of these
+    the most: not one that a stranger put in front with rows of its own.
     """
     name = benchmark.name
     entrants_with_it = [entrant for entrant in entrants if name in entrant.figures]
+    alike = Counter(entrant.standings[name].together for entrant in entrants_with_it)
     fullest = max(
         entrants_with_it,
         key=lambda entrant: (
             -SEVERITY.index(entrant.standings[name].status),
+            alike[entrant.standings[name].together],
             entrant.figures[name]["n"],
         ),
     )

@@ -20,6 +20,7 @@ from ..verdicts.tally import Document
 
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
 _MOST_NAMES = 3  # of other models in a remark
+_MOST_REMARKS, _LONGEST = 20, 500  # of a model, and characters of one
 # Labels of a card that files of one run need not share.
 _OF_A_FILE = ("Model", "Date", "Limit")
 ASPECTS = ("documents", "prompts", "responses")  # of a run that are checked
@@ -40,8 +41,8 @@ class Entrant:
 
     def __init__(self, model: Model) -> None:
         self.model, self.name, self.remarks = model, model.name, [*model.remarks]
-        self.id = sha256(model.name)[:10]
-        self.is_named = bool(model.source.label)  # by the operator, not by its files
+        self.id = sha256(model.name)[:20]
+        self.is_named = model.is_named  # by the operator, not by its files
         # Digest and length of each response, by task, digest and number of the copy.
         self.answers: dict[tuple, tuple[str, int]] = {}
         self.documents_by_task: dict[str, list[Document]] = defaultdict(list)
@@ -214,7 +215,10 @@ def add_remarks(entrants: list[Entrant]) -> None:
         for answer_count, others in copies[entrant].items():
             answers_text = f"all {answer_count:,} answers to shared documents"
             remarks_of_others.append(f"{answers_text} are those of {_names_of(others)}")
-        entrant.remarks = [*reasons, *marks, *entrant.remarks, *remarks_of_others]
+        remarks = [*reasons, *marks, *entrant.remarks, *remarks_of_others]
+        entrant.remarks = [
+            f"{remark:.{_LONGEST}}" for remark in remarks[:_MOST_REMARKS]
+        ]
 
 
 def _names_of(entrants: list[Entrant]) -> str:

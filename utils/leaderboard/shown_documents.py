@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 
+from ..core.cli import printable
 from ..core.task_scorers import scorer
 from ..core.write_tables import natural
 from ..figures.score_rows import RULES
@@ -24,6 +25,8 @@ from ..verdicts.tally import Document
 
 MOST_OF_DOCUMENTS = 12_000_000  # bytes of JSON that holds documents in a page
 MOST_ANSWERS = 8_000  # of all models together, to these documents
+
+_LONGEST_ID = 60  # characters of the id of a document
 
 Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
@@ -37,6 +40,7 @@ def collect(models: list[Model], is_folder: bool) -> dict[str, list[str]]:
     byte_limit: float = math.inf if is_folder else MOST_OF_DOCUMENTS
     entry_by_key: dict[Key, dict] = {}  # in the order of `rank_keys`
     prompts_by_key: dict[Key, list[Pieces]] = defaultdict(list)
+    ids_by_key: dict[Key, list] = defaultdict(list)
     for model_number, keys in enumerate(choose_keys(models, answer_limit)):
         shown = [(k, doc) for k, doc in models[model_number].documents() if k in keys]
         documents = [(key[0], document) for key, document in shown]
@@ -47,9 +51,10 @@ def collect(models: list[Model], is_folder: bool) -> dict[str, list[str]]:
             response, prompt = texts_by_document[document]
             entry["answers"].append(_answer_entry(model_number, document, response))
             prompts_by_key[key].append(prompt)
+            ids_by_key[key].append(document.row["doc_id"])
             document.rows = ()  # which would hold the texts of all models
     for key, entry in entry_by_key.items():
-        _add_prompt(entry, prompts_by_key[key])
+        _add_prompt(entry, prompts_by_key[key], ids_by_key[key])
     ranked_entries = [
         entry_by_key[key] for key in rank_keys(models) if key in entry_by_key
     ]
@@ -107,24 +112,24 @@ def choose_keys(models: list[Model], limit: float) -> list[set[Key]]:
 def _within(entries: list[dict], model_count: int, limit: float) -> list[dict]:
     """Return documents with those answers for which there is room in bytes.
 
-    A prompt takes of the room of the first model that answers.
+    A prompt takes of the room of the first model of which an answer is shown.
     """
     if limit == math.inf:
         return entries
-    costs: list[list[int]] = []  # of the answers of each entry
     needs: Counter[int] = Counter()
     for entry in entries:
-        answer_costs = [len(escaped(answer)) for answer in entry["answers"]]
-        answer_costs[0] += len(escaped(entry | {"answers": []}))
-        costs.append(answer_costs)
-        for answer, cost in zip(entry["answers"], answer_costs):
-            needs[answer["model"]] += cost
+        needs[entry["answers"][0]["model"]] += _bytes_around_answers(entry)
+        for answer in entry["answers"]:
+            needs[answer["model"]] += len(escaped(answer))
     most = share_out([needs[number] for number in range(model_count)], limit)
     used: Counter[int] = Counter()
     kept_entries = []
-    for entry, answer_costs in zip(entries, costs):
-        kept_answers = []
-        for answer, cost in zip(entry["answers"], answer_costs):
+    for entry in entries:
+        kept_answers: list[dict] = []
+        for answer in entry["answers"]:
+            cost = len(escaped(answer))
+            if not kept_answers:
+                cost += _bytes_around_answers(entry)
             if used[answer["model"]] + cost <= most:
                 used[answer["model"]] += cost
                 kept_answers.append(answer)
@@ -133,8 +138,16 @@ def _within(entries: list[dict], model_count: int, limit: float) -> list[dict]:
     return kept_entries
 
 
-def _add_prompt(entry: dict, prompts: list[Pieces]) -> None:
-    """Add the prompt that most answers are to, and mark those that are to another one."""
+def _bytes_around_answers(entry: dict) -> int:
+    return len(escaped(entry | {"answers": []}))
+
+
+def _add_prompt(entry: dict, prompts: list[Pieces], ids: list) -> None:
+    """Add the prompt and the id that most answers have, and mark those to another prompt."""
+    id_counts = Counter(map(json.dumps, ids))
+    document_id = json.loads(max(id_counts, key=lambda text: id_counts[text]))
+    is_text = isinstance(document_id, str)
+    entry["id"] = shorten(document_id, _LONGEST_ID) if is_text else document_id
     counts = Counter(map(json.dumps, prompts))
     entry["prompt"] = json.loads(max(counts, key=lambda text: counts[text]))
     for answer, prompt in zip(entry["answers"], prompts):
@@ -151,7 +164,7 @@ def _document_entry(key: Key, row: dict) -> dict:
         "task": task,
         "id": row["doc_id"],
         "parts": {
-            column: row[column]
+            column: printable(row[column])  # as the pictures name it
             for column in scorer(task).utils.BREAKDOWNS
             if row[column] is not None
         },

@@ -69,8 +69,7 @@ def find_answer_files(
     failures = []
     for argument in arguments:
         label, path_text = _split_argument(argument)
-        if not path_text:
-            fault = "names no file or folder; give PATH"
+        if fault := _fault_of_argument(argument, path_text):
             failures.append(Failure(Path(argument), label, fault))
             continue
         # A link stands for what it leads to.
@@ -140,6 +139,19 @@ def _split_argument(argument: str) -> tuple[str, str]:
     splits = [("", argument), (before_first, after_first), (before_last, after_last)]
     existing = (split for split in splits if split[1] and os.path.lexists(split[1]))
     return next(existing, splits[-1])
+
+
+def _fault_of_argument(argument: str, path_text: str) -> str | None:
+    """Return why an argument stands for nothing, or for two things; None for one."""
+    if not path_text:
+        return "names no file or folder; give PATH"
+    before, equals, after = argument.partition("=")
+    is_plainly_a_path = before.startswith((".", "/"))
+    if path_text != argument or is_plainly_a_path or not equals:
+        return None
+    if after and os.path.lexists(after):
+        return f"is there, and so is {after}; write ./{argument} or another NAME"
+    return None
 
 
 def _source_of(path: Path, target: Path, label: str, task: str | None) -> AnswerFile:

@@ -53,6 +53,7 @@ ROWS_NAME = "verdicts_{}.jsonl"  # of the file with the rows of a task
 DOCUMENTS_NAME = "documents_{}.jsonl"  # of the one with its documents
 # Of those with what a page shows: a line a row, and a line a document's digest.
 RESPONSES_NAME, PROMPTS_NAME = "responses_{}.jsonl", "prompts_{}.jsonl"
+_MOST_REFUSED = 1_000  # tasks and filters of which refused lines are counted apart
 MOST_FAULTS = 5  # that a table names; the others are counted
 
 
@@ -208,7 +209,11 @@ class Judging:
                     self.seconds += options.most_row_ms / 1000  # its row is regenerated
                 allow_seconds(self.seconds)
         except LineError as error:
-            self.refused[task, filter_name] += 1
+            key = task, filter_name
+            # Names of filters of refused lines are bounded as those of others.
+            if key not in self.refused and len(self.refused) >= _MOST_REFUSED:
+                key = task, None
+            self.refused[key] += 1
             if len(self.faults) < MOST_FAULTS:
                 self.faults.append((line.number, f"{error}"))
 

@@ -87,7 +87,9 @@ def answers_in(line: Line, task: str | None) -> list[Answer]:
         fields = {"fault": fault, "task": task if task in all_tasks() else ""}
     filter_name = record.get("filter") if "filtered_resps" in record else None
     if isinstance(filter_name, str) and filter_name != "none":
-        fields["filter"] = filter_name
+        if len(filter_name) > LONGEST:
+            fields["fault"] = f"'filter' has more than {LONGEST} characters; shorten it"
+        fields["filter"] = filter_name[:LONGEST]
     line_answer = Answer(line.place, record, number=line.number, **fields)
     responses, finish_reasons = line_answer.response, line_answer.finish_reason
     if not isinstance(responses, list):

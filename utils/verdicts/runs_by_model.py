@@ -11,6 +11,7 @@ from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ class Model:
     def source(self) -> AnswerFile:
         """The file of its first answers."""
         return self.tables[0].source
+
+    @property
+    def is_named(self) -> bool:
+        """Whether its name stands on the command line as it is."""
+        return self.name == self.source.label
 
     def claims(self, task: str | None = None) -> dict:
         """Return what results claim of a task, or the first do; {} where they are silent."""
@@ -192,16 +198,24 @@ def _make_names_unique(models: list[Model]) -> None:
     """
     renamed_models: set[Model] = set()
     while namesakes_by_name := _find_namesakes(models):
+        names = {model.name for model in models}
         for name, namesakes in namesakes_by_name.items():
-            claimants = [model for model in namesakes if not model.source.label]
+            # A name that is made of a label and a filter is a claim, too.
+            claimants = [model for model in namesakes if not model.is_named]
             claimants = claimants or namesakes
-            if not (unplaced_models := {*claimants} - renamed_models):
-                for number, model in enumerate(claimants[1:], 2):
-                    model.name = f"{name} ({number})"
-            for model in unplaced_models:
-                model.remarks.append(f"{len(namesakes)} runs give the name {name:.150}")
-                model.name = f"{name:.150} ({model.source.place})"
-                renamed_models.add(model)
+            if unplaced_models := {*claimants} - renamed_models:
+                for model in unplaced_models:
+                    model.remarks.append(
+                        f"{len(namesakes)} runs give the name {name:.150}"
+                    )
+                    model.name = f"{name:.150} ({model.source.place})"
+                    renamed_models.add(model)
+                continue
+            others = claimants if len(claimants) < len(namesakes) else claimants[1:]
+            for model in others:
+                numbered = (f"{name} ({number})" for number in count(2))
+                model.name = next(x for x in numbered if x not in names)
+                names.add(model.name)
 
 
 def _find_namesakes(models: list[Model]) -> dict[str, list[Model]]:

@@ -85,10 +85,12 @@ class Document:
         first_scores = self.answers[0].scores
         if len(self.answers) == 1:  # as a rule; the mean takes half of a reading
             return first_scores
+        # Answers in several files may be to documents that differ in what none is read by.
         return {
             metric: sum(answer.scores[metric] for answer in self.answers)
             / len(self.answers)
             for metric in first_scores
+            if all(metric in answer.scores for answer in self.answers)
         }
 
     def to_json(self) -> dict:
@@ -211,7 +213,7 @@ class Tally:
             part for document in self.all.documents for part in document.parts.items()
         )
         kept_counts: Counter[str] = Counter()
-        kept_parts = set()
+        kept_parts: set[tuple[str, str]] = set()
         for breakdown, value in sorted(sizes, key=lambda part: (-sizes[part], part)):
             kept_counts[breakdown] += 1
             has_room = len(kept_parts) < MOST_OF_ALL_PARTS
