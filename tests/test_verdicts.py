@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -375,21 +376,22 @@ def test_a_file_that_changes_while_it_is_read_is_named(
     assert call_score(path)[::2] == (1, f"{path}: {fault}\n")
 
 
+@pytest.mark.parametrize("step", ["reply", "_judge_lines"])
 def test_a_table_is_of_what_was_judged_whatever_stands_there_before_and_after(
-    tmp_path, call_score, monkeypatch
+    tmp_path, call_score, monkeypatch, step
 ):
-    path, reply = write(tmp_path / "x.jsonl", GOOD), Judging.reply
+    path, judge = write(tmp_path / "x.jsonl", GOOD), getattr(Judging, step)
     honest, other = path.read_bytes(), write(tmp_path / "y", GOOD | {"response": "no"})
 
-    def swap(*arguments: object) -> dict:
+    def swap(*arguments: Any) -> Any:
         path.write_bytes(other.read_bytes())
         try:
-            return reply(*arguments)
+            return judge(*arguments)
         finally:
             path.write_bytes(honest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Judging, "reply", swap)
+        patch.setattr(Judging, step, swap)
         status, printed, said = call_score(path)
     assert (status, printed) == (1, "")
     assert "has changed while it was read; run again" in said
@@ -696,3 +698,25 @@ def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
     assert [source.path for source in sources] == [path]
     reasons = [failure.reason for failure in failures]
     assert reasons == ["is a link; copy there what it leads to"] * 2
+
+
+def test_a_link_in_a_folder_of_answers_is_left_out_alone(tmp_path):
+    path = write(tmp_path / "runs" / "a.jsonl", GOOD)
+    link = path.with_name("b.jsonl")
+    link.symlink_to(write(tmp_path / "elsewhere.jsonl", GOOD))
+    sources, failures = find_answer_files([str(path.parent)])
+    assert [source.path for source in sources] == [path]
+    assert [(failure.path, failure.reason[:9]) for failure in failures] == [
+        (link, "is a link")
+    ]
+
+
+@pytest.mark.parametrize(("depth", "is_found"), [(20, True), (21, False)])
+def test_samples_are_found_so_many_folders_deep(tmp_path, depth, is_found):
+    name = "samples_tcp_long_2026-01-01T00-00-00.jsonl"
+    path = write(tmp_path.joinpath("runs", *"d" * depth, name), GOOD)
+    sources, failures = find_answer_files([str(tmp_path / "runs")])
+    assert [source.path for source in sources] == [path] * is_found
+    assert ["more than 20 deep" in failure.reason for failure in failures] == (
+        [] if is_found else [True]
+    )
