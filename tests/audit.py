@@ -29,7 +29,7 @@ from pathlib import Path
 
 from tests.solvers import ceiling, labels
 from tests.solvers.baselines import benchmark_files
-from utils.core import write_tables
+from utils.core import format_tables
 from utils.core.documents import documents_of
 from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.rows:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         options.rows.write_text("".join(lines), encoding="utf-8")
-    sys.stdout.write(write_tables.render(table, "markdown"))
+    sys.stdout.write(format_tables.render(table, "markdown"))
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

@@ -7,7 +7,7 @@ from tests.answers import write
 from tests.conftest import PACK
 from tests.solvers.baselines import benchmark_files
 from utils.__main__ import main
-from utils.core import write_tables
+from utils.core import format_tables
 from utils.core.documents import documents_of
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
@@ -57,7 +57,7 @@ def test_the_results_have_the_ceilings_of_the_real_rows(shared):
     is_capped = {(x["task"], x["answers"]) for x in table if x["capped"]}
     capped = [x for x in table if (x["task"], x["answers"]) in is_capped]
     rows = [x for x in capped if not x["task"].endswith("_separate")]
-    printed = write_tables.render(rows, "markdown").splitlines()[2:]
+    printed = format_tables.render(rows, "markdown").splitlines()[2:]
     assert len(printed) == 22
     assert cells("\n".join(printed)) <= PUBLISHED
 

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 
-from utils.core.write_tables import escaped, natural, render
+from utils.core.format_tables import escaped, natural, render
 
 
 ROWS = [

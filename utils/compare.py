@@ -34,9 +34,9 @@ from operator import itemgetter
 from . import stats
 from .core.cli import say, tool_parser, whole_number
 from .core.errors import ToolError
+from .core.format_tables import FORMATS, natural, p_text, percent, points, render
 from .core.task_scorers import Group, benchmarks, scorer, title_of
 from .core.text_layout import Layout
-from .core.write_tables import FORMATS, natural, p_text, percent, points, render
 from .figures.health import faults
 from .figures.score_rows import RULES, headline_scores
 from .integrity.recall import recall, recall_sentence

@@ -42,9 +42,9 @@ from .core.cli import output_path, say, tool_parser, whole_number
 from .core.errors import ToolError
 from .core.family_contract import ERROR, RIGHT, SHARE, Metric
 from .core.files import check_output
+from .core.format_tables import FORMATS, percent, points, render, whole
 from .core.task_scorers import benchmarks, breakdown_names, scorer
 from .core.text_layout import Layout
-from .core.write_tables import FORMATS, percent, points, render, whole
 from .figures.cite import bibliography, citations
 from .figures.health import faults, silent_ends
 from .figures.score_rows import RULES, rows_of_run, with_interval

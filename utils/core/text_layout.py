@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TextIO
 
 from .cli import printable
-from .write_tables import escaped, render
+from .format_tables import escaped, render
 
 
 _MARKDOWN_WIDTH = 94  # of prose in files and pipes, wherever they are read

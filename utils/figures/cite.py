@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lm_eval_tasks import VERSION
 
+from ..core.format_tables import percent
 from ..core.task_scorers import FOLDER, benchmarks, scorer, title_of
-from ..core.write_tables import percent
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model
 from ..verdicts.tally import rows_remark

@@ -6,8 +6,8 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from ..core.format_tables import escaped, percent
 from ..core.task_scorers import scorer
-from ..core.write_tables import escaped, percent
 from ..verdicts.runs_by_model import Model
 
 

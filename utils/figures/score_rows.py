@@ -8,8 +8,8 @@ from statistics import fmean
 
 from ..core.errors import ToolError
 from ..core.family_contract import SHARE, Metric
+from ..core.format_tables import natural, percent
 from ..core.task_scorers import Group, benchmarks, scorer
-from ..core.write_tables import natural, percent
 from ..stats import (
     Estimate,
     estimate_difference,

@@ -19,8 +19,8 @@ from scipy.special import bdtr, bdtrc, bdtrik
 
 from ..core.documents import documents_of
 from ..core.files import read_jsonl
+from ..core.format_tables import p_text, percent, points
 from ..core.task_scorers import scorer, transformations
-from ..core.write_tables import p_text, percent, points
 from ..packs.manifest import FILE, Manifest
 from ..stats import CONFIDENCE, POWER, estimate_difference, holm
 from ..verdicts.judge_answer import encode_value

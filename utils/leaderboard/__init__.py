@@ -28,7 +28,7 @@ from functools import partial
 from itertools import chain, product
 from pathlib import Path
 
-from ..core import write_tables
+from ..core import format_tables
 from ..core.cli import output_path, say, tool_parser
 from ..core.files import check_output, written_whole
 from ..figures.score_rows import RULES
@@ -39,7 +39,7 @@ from ..verdicts.runs_by_model import Model, read_models
 from ..verdicts.stored_tables import Table
 from . import page
 from .board_contents import board_data, board_rows
-from .entrants import Entrant
+from .model_standings import Entrant
 
 
 # Option -> how the file begins that the tool writes there.
@@ -167,7 +167,7 @@ def _write(data: dict, options: Namespace) -> None:
     content_by_path = page.files(data, options) if options.html else {}
     for table_format in ("csv", "json"):
         if table_path := getattr(options, table_format):
-            table_text = write_tables.render(
+            table_text = format_tables.render(
                 [*board_rows(data["models"])], table_format
             )
             content_by_path[table_path] = table_text.encode("utf-8", "backslashreplace")
@@ -193,8 +193,8 @@ def _print_standing(data: dict, options: Namespace) -> None:
                 terminal_row[score_rule] = row[score_rule]
                 terminal_row[f"{score_rule} rank"] = row[f"{score_rule}_rank"] or "–"
             terminal_rows.append(terminal_row)
-    terminal_table = write_tables.render(
-        terminal_rows, "markdown", write_tables.percent
+    terminal_table = format_tables.render(
+        terminal_rows, "markdown", format_tables.percent
     )
     sys.stdout.write(f"{terminal_table}\n")
     for path in filter(None, (options.html, options.csv, options.json)):

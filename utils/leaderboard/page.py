@@ -24,8 +24,8 @@ from lm_eval_tasks import VERSION
 
 from ..core.cli import printable
 from ..core.files import check_output
+from ..core.format_tables import percent, points, whole
 from ..core.task_scorers import scorer
-from ..core.write_tables import percent, points, whole
 from ..integrity.run_checks import SEVERITY
 from . import pictures
 from .shown_documents import collect, escaped

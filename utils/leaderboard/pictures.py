@@ -16,12 +16,12 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ..core.cli import printable
+from ..core.format_tables import natural
 from ..core.task_scorers import Group, scorer
-from ..core.write_tables import natural
 from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .entrants import Entrant
+from .model_standings import Entrant
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from ..core.cli import printable
+from ..core.format_tables import natural
 from ..core.task_scorers import scorer
-from ..core.write_tables import natural
 from ..figures.score_rows import RULES
 from ..verdicts.judge_answer import shorten
 from ..verdicts.page_excerpts import Pieces

@@ -36,6 +36,7 @@ from ..core.cli import include_path_option, output_path, tool_parser, whole_numb
 from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.files import check_output, written_whole
+from ..core.format_tables import render
 from ..core.task_scorers import (
     FOLDER,
     Group,
@@ -45,7 +46,6 @@ from ..core.task_scorers import (
     scorer,
     title_of,
 )
-from ..core.write_tables import render
 
 
 SEED_KEY = "sample_seed"  # of a run's metadata: the seed of its rows
