@@ -22,7 +22,7 @@ from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
 from utils.figures.score_rows import RULES
-from utils.leaderboard import model_standings, page, shown_documents
+from utils.leaderboard import model_status, page, shown_documents
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
 
@@ -171,7 +171,7 @@ def test_models_are_tested_against_those_that_they_are_ranked_with_alone(
     test = lambda *pair: tests.append(pair) or estimate(*pair)  # noqa: E731
     monkeypatch.setattr(stats, "estimate_difference", test)
     compare = lambda *pair: compared.append(pair) or 0  # noqa: E731
-    monkeypatch.setattr(model_standings, "_count_copied", compare)
+    monkeypatch.setattr(model_status, "_count_copied", compare)
     alone, beside = (
         by_model(make("json", x, *BARE)) for x in (honest, honest | others)
     )
@@ -183,9 +183,9 @@ def test_models_are_tested_against_those_that_they_are_ranked_with_alone(
 
 
 def test_many_copies_are_compared_once(make, monkeypatch):
-    compared, count_copied = [], model_standings._count_copied
+    compared, count_copied = [], model_status._count_copied
     compare = lambda *pair: compared.append(pair) or count_copied(*pair)  # noqa: E731
-    monkeypatch.setattr(model_standings, "_count_copied", compare)
+    monkeypatch.setattr(model_status, "_count_copied", compare)
     runs = {f"x{number}": planned(30, prefix=LONG) for number in range(12)}
     rows = by_model(make("json", runs, *BARE))
     expected = (
@@ -299,7 +299,7 @@ REMARKS = [  # the tasks of a remark, those of a run, and what is said
 @pytest.mark.parametrize(("tasks", "all_tasks", "said"), REMARKS)
 def test_a_remark_names_its_tasks_unless_it_has_all_or_many(tasks, all_tasks, said):
     remarks = [("x", task) for task in tasks]
-    assert [*model_standings._by_task(remarks, all_tasks)] == [said]
+    assert [*model_status._by_task(remarks, all_tasks)] == [said]
 
 
 def test_models_of_equal_ranks_stand_by_their_score(make):

@@ -39,7 +39,7 @@ from ..verdicts.runs_by_model import Model, read_models
 from ..verdicts.stored_tables import Table
 from . import page
 from .board_contents import board_data, board_rows
-from .model_standings import Entrant
+from .model_status import Entrant
 
 
 # Option -> how the file begins that the tool writes there.

@@ -35,7 +35,7 @@ from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model, add_rows
-from .model_standings import Entrant, add_remarks, standing
+from .model_status import Entrant, add_remarks, standing
 from .pictures import level_panels, pairs, reason_bars, references
 
 

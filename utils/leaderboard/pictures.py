@@ -21,7 +21,7 @@ from ..core.task_scorers import Group, scorer
 from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .model_standings import Entrant
+from .model_status import Entrant
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
