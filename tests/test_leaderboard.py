@@ -223,6 +223,7 @@ def test_what_others_answer_changes_no_mean_and_no_order(make):
     in_tcp = ("tcp_short", "tcp_long")
     honest = recorded_runs((*in_tcp, "tot_arithmetic", "tot_semantic"))
     honest["in one"] = recorded_runs(in_tcp)["hasty"]
+    honest["in parts"] = recorded_runs(("tcp_short", "tot_arithmetic"))["hasty"]
     others = {"another": recorded_runs(("timebench_tracie",))["plain"][:1]}
     others["three"] = honest["plain"][:1] + others["another"] + honest["plain"][-1:]
     alone, beside = (
