@@ -121,7 +121,10 @@ def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
 
 
 def test_the_level_at_which_a_model_is_first_below_a_half_is_said():
-    scores = {"up": {"1": 0.5, "2": 0.9}, "down": {"1": 0.9, "2": 0.49, "10": 0.6}}
+    scores = {
+        "up": {"1": 0.5, "2": 0.9},
+        "down": {"1": 0.9, "2": 0.49, "10": 0.6, "11": 0.3},
+    }
     entrants = [Stub(name, scores[name]) for name in scores]
     ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
     falls = {line.name: row and row["value"] for line, row in panel.falls("flexible")}
