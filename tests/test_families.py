@@ -63,6 +63,16 @@ def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch, call_score):
     assert (status, lines.count("\n"), "nothing" in lines) == (1, 1, True)
 
 
+def test_where_a_family_fails_at_a_later_answer_nothing_is_printed(
+    monkeypatch, call_score
+):
+    results = [tcp.extract_published("x"), KeyError("nothing")]
+    monkeypatch.setattr(tcp, "extract_published", Mock(side_effect=results))
+    path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
+    status, printed, lines = call_score(path)
+    assert (status, printed, "nothing" in lines) == (1, "", True)
+
+
 HEADLINES = {
     "tcp_long": {"published": "accuracy", "flexible": "accuracy_flexible"},
     "timebench_situatedgen": {},
