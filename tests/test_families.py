@@ -14,7 +14,9 @@ from utils.adapters.score_batch import score_batch
 from utils.core.documents import document, documents_of, load
 from utils.core.errors import FamilyError, ToolError
 from utils.core.family_contract import Family, Verdict
+from utils.core.files import Line
 from utils.core.task_scorers import configuration, groups, leaf_tasks, prompt, scorer
+from utils.verdicts.judge_file import Judging
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -66,10 +68,17 @@ def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch, call_score):
 def test_where_a_family_fails_at_a_later_answer_nothing_is_printed(
     monkeypatch, call_score
 ):
-    results = [tcp.extract_published("x"), KeyError("nothing")]
-    monkeypatch.setattr(tcp, "extract_published", Mock(side_effect=results))
-    path = EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
-    status, printed, lines = call_score(path)
+    judge_line = Judging._judge_line
+
+    def fail_at_the_second(judging: Judging, line: Line) -> None:
+        if judging.meter.answers:
+            raise FamilyError("tcp/utils.py: nothing")
+        judge_line(judging, line)
+
+    monkeypatch.setattr(Judging, "_judge_line", fail_at_the_second)
+    status, printed, lines = call_score(
+        EXAMPLES / "responses" / "careful" / "tcp_long.jsonl"
+    )
     assert (status, printed, "nothing" in lines) == (1, "", True)
 
 
