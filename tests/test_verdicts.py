@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.logs import sample
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
-from utils.verdicts import judge_file, stored_tables
+from utils.verdicts import judge_file, runs_by_model, stored_tables
 from utils.verdicts.find_answer_files import find_answer_files
 from utils.verdicts.judge_file import Judging
 
@@ -685,6 +686,16 @@ def test_a_name_is_of_one_run(tmp_path, scored, case):
         arguments.append(f"{label}={place}" if label else place)
     expected = [name.format(*places) for name in names]
     assert [name for name, *_ in scored(*arguments)] == expected
+
+
+def test_runs_of_one_name_and_one_place_are_numbered_from_the_second():
+    models = [
+        Mock(is_named=False, remarks=[], source=Mock(place="p")) for _ in range(3)
+    ]
+    for model in models:
+        model.name = "M"
+    runs_by_model._make_names_unique(models)
+    assert [model.name for model in models] == ["M (p)", "M (p) (2)", "M (p) (3)"]
 
 
 def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
