@@ -42,8 +42,8 @@ from .board_contents import board_data, board_rows
 from .model_status import Entrant
 
 
-# Option -> how the file begins that the tool writes there.
 _MOST_NAMED, _MOST_LISTED = 3, 20  # files of a model that are left out
+# Option -> how the file begins that the tool writes there.
 _BEGINNINGS = {
     "html": re.escape(page.FIRST_LINE),
     "csv": "model,status,remarks,scope,",

@@ -261,8 +261,8 @@ def _add_ranks(entrants: list[Entrant], benchmarks: list[Group]) -> dict:
         rival_rows = [rival.figures[scope] for rival in rivals]
         for row in rival_rows:
             row |= {"rank_of": len(rivals), "rank_group": ranking_id}
-        ranked_in = [group for group in benchmarks if group.name == scope]
-        test_count = _rank(rivals, rival_rows, ranked_in or rivals[0].in_mean)
+        ranked_in = _groups_by_scope(rivals[0], benchmarks)[scope]
+        test_count = _rank(rivals, rival_rows, ranked_in)
         model_and_test_counts.append((len(rivals), test_count))
     ranked_count, test_count = max(model_and_test_counts)
     return {"ranked": ranked_count, "tests": test_count}
@@ -279,9 +279,11 @@ def _rank(rivals: list[Entrant], rows: list[dict], benchmarks: list[Group]) -> i
             difference = stats.estimate_difference(values[second][0], scores, clusters)
             tests.append((difference, places[rule][first], places[rule][second]))
     adjusted_p = stats.holm(difference.p_value for difference, *_ in tests)
-    for (difference, *pair), p_value in zip(tests, adjusted_p):
+    for (difference, first_place, second_place), p_value in zip(tests, adjusted_p):
         if p_value < 1 - stats.CONFIDENCE:
-            better, worse = pair if difference.value > 0 else pair[::-1]
+            better, worse = second_place, first_place
+            if difference.value > 0:
+                better, worse = first_place, second_place
             better[1] -= 1
             worse[0] += 1
     for rule, (number, row) in product(RULES, enumerate(rows)):
@@ -298,8 +300,7 @@ def _rivals(
     """
     rivals_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
     for entrant in entrants:
-        groups_by_scope = {group.name: [group] for group in benchmarks}
-        groups_by_scope[MEAN] = entrant.in_mean
+        groups_by_scope = _groups_by_scope(entrant, benchmarks)
         for scope in filter(entrant.figures.get, groups_by_scope):
             groups = groups_by_scope[scope]
             standings = [entrant.standings[group.name] for group in groups]
@@ -308,6 +309,13 @@ def _rivals(
                 rivals_by_key[ranking_key].append(entrant)
     # Nobody is ranked alone.
     return {key: rivals for key, rivals in rivals_by_key.items() if len(rivals) > 1}
+
+
+def _groups_by_scope(
+    entrant: Entrant, benchmarks: list[Group]
+) -> dict[str, list[Group]]:
+    """Return the benchmarks of which each scope of a model's figures is the mean."""
+    return {group.name: [group] for group in benchmarks} | {MEAN: entrant.in_mean}
 
 
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:

@@ -56,7 +56,8 @@ class Entrant:
             self.task_checks[task] = _joined(earlier_check, task_entry["check"], task)
         self.standings: dict[str, Standing] = {}  # by benchmark
         self.in_mean: list[Group] = []  # the public benchmarks that it answered whole
-        self.figures: dict[str, dict] = {}  # as the head of `data` describes them
+        # As the head of `board_contents` describes them.
+        self.figures: dict[str, dict] = {}
         self.cite: list[str] = []
 
     @property

@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from ..core.cli import printable
 from ..core.format_tables import natural
@@ -38,10 +39,11 @@ def collect(models: list[Model], is_folder: bool) -> dict[str, list[str]]:
     """
     answer_limit: float = math.inf if is_folder else MOST_ANSWERS
     byte_limit: float = math.inf if is_folder else MOST_OF_DOCUMENTS
-    entry_by_key: dict[Key, dict] = {}  # in the order of `rank_keys`
+    ranked_keys = rank_keys(models)
+    entry_by_key: dict[Key, dict] = {}
     prompts_by_key: dict[Key, list[Pieces]] = defaultdict(list)
     ids_by_key: dict[Key, list] = defaultdict(list)
-    for model_number, keys in enumerate(choose_keys(models, answer_limit)):
+    for model_number, keys in enumerate(choose_keys(models, ranked_keys, answer_limit)):
         shown = [(k, doc) for k, doc in models[model_number].documents() if k in keys]
         documents = [(key[0], document) for key, document in shown]
         add_rows(documents)
@@ -55,9 +57,7 @@ def collect(models: list[Model], is_folder: bool) -> dict[str, list[str]]:
             document.rows = ()  # which would hold the texts of all models
     for key, entry in entry_by_key.items():
         _add_prompt(entry, prompts_by_key[key], ids_by_key[key])
-    ranked_entries = [
-        entry_by_key[key] for key in rank_keys(models) if key in entry_by_key
-    ]
+    ranked_entries = [entry_by_key[key] for key in ranked_keys if key in entry_by_key]
     json_docs_by_task: dict[str, list[tuple]] = defaultdict(list)
     for entry in _within(ranked_entries, len(models), byte_limit):
         order = natural(json.dumps(entry["id"]))
@@ -97,12 +97,14 @@ def rank_keys(models: list[Model]) -> list[Key]:
     return sorted(place_by_key, key=lambda key: (place_by_key[key], key))
 
 
-def choose_keys(models: list[Model], limit: float) -> list[set[Key]]:
+def choose_keys(
+    models: list[Model], ranked_keys: list[Key], limit: float
+) -> list[set[Key]]:
     """Return for each model the documents with the answers of it to show, `limit` in all."""
     keys_of_models = [{key for key, _ in model.documents()} for model in models]
     most = share_out([len(keys) for keys in keys_of_models], limit)
     chosen: list[set[Key]] = [set() for _ in models]
-    for key in rank_keys(models):
+    for key in ranked_keys:
         for keys, chosen_keys in zip(keys_of_models, chosen):
             if key in keys and len(chosen_keys) + 1 <= most:
                 chosen_keys.add(key)
@@ -144,15 +146,19 @@ def _bytes_around_answers(entry: dict) -> int:
 
 def _add_prompt(entry: dict, prompts: list[Pieces], ids: list) -> None:
     """Add the prompt and the id that most answers have, and mark those to another prompt."""
-    id_counts = Counter(map(json.dumps, ids))
-    document_id = json.loads(max(id_counts, key=lambda text: id_counts[text]))
+    document_id = _most_frequent(ids)
     is_text = isinstance(document_id, str)
     entry["id"] = shorten(document_id, _LONGEST_ID) if is_text else document_id
-    counts = Counter(map(json.dumps, prompts))
-    entry["prompt"] = json.loads(max(counts, key=lambda text: counts[text]))
+    entry["prompt"] = _most_frequent(prompts)
     for answer, prompt in zip(entry["answers"], prompts):
         if prompt != entry["prompt"]:
             answer["prompt"] = "another"
+
+
+def _most_frequent(values: list) -> Any:
+    """Return the value of plain JSON that is there most often; of tied ones, the first."""
+    counts = Counter(map(json.dumps, values))
+    return json.loads(max(counts, key=lambda text: counts[text]))
 
 
 def _document_entry(key: Key, row: dict) -> dict:

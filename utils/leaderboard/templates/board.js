@@ -399,6 +399,7 @@ function partsOfPair(pair, isTurned) {
 }
 
 const gap = (part) => Math.abs(part.means[0] - part.means[1]);
+const meansText = (part) => part.means.map((mean) => (100 * mean).toFixed(1)).join(" against ");
 
 /** Parts under headings: whole tasks, question types, and those of few rows; without a difference they are left out. */
 function blocksOfPair(parts, names) {
@@ -445,8 +446,7 @@ function pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, nam
   const [task, by, value] = names[part.place];
   const label = partName(names[part.place], benchmark);
   const barY = isNarrow ? y + PAIR.row + 6 : y; // below two lines of text
-  const [a, b] = part.means.map((mean) => (100 * mean).toFixed(1));
-  const scores = `${a} against ${b} %`;
+  const scores = `${meansText(part)} %`;
   const row = draw("g", { class: part.isFew ? "few" : "" });
   const place = isNarrow ? { x: 0, y: y + 12 } : { x: nameWidth - 8, y: y + 15, "text-anchor": "end" };
   row.append(draw("text", place, shorten(label, 50)));
@@ -475,10 +475,9 @@ function mostDifferent(blocks, names, benchmark) {
   const order = "Bars are shares of the rows, in the order of the scores’ difference.";
   if (!known.length) return make("p", {}, order);
   const [title, [part]] = known.at(-1);
-  const [a, b] = part.means.map((mean) => (100 * mean).toFixed(1));
   const kind = title === "by task" ? "task" : "question type";
   return make("p", {}, `Of at least ${PAIR.few} rows, the ${kind} in which they differ most is `,
-    make("b", { textContent: partName(names[part.place], benchmark) }), `: ${a} against ${b} % of ${part.documents} rows. ${order}`);
+    make("b", { textContent: partName(names[part.place], benchmark) }), `: ${meansText(part)} % of ${part.documents} rows. ${order}`);
 }
 
 function showPair() {
