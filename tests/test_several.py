@@ -122,7 +122,8 @@ def test_the_mean_of_repeats_is_the_harness_s(tmp_path, call):
     folder = run(ThreeModels(), tasks, tmp_path, repeats=3)
     [results] = map(json.loads, map(Path.read_text, folder.glob("results_*.json")))
     status, rows, messages = call(folder)
-    assert (status, messages) == (0, "")
+    assert status == 0  # and of the hasty model's answers some are cut off
+    assert re.fullmatch(r"Fault in the run \S+: 11 of 162 answers .*\n", messages)
     for task in tasks:
         [row] = [row for row in rows if row["task"] == task and not row["by"]]
         logged = [
