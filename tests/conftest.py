@@ -64,9 +64,11 @@ cli_evaluate()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def caches(tmp_path_factory) -> None:
-    """Keep the tables of tests out of the user's caches."""
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("caches"))
+def caches(tmp_path_factory) -> Path:
+    """Keep the tables of tests out of the user's caches; return the folder of theirs."""
+    folder = tmp_path_factory.mktemp("caches")
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +78,12 @@ def apart(tmp_path_factory, monkeypatch) -> None:
     logging.getLogger("lm_eval").propagate = True
     for name in ("lm_eval", "lm_eval.tasks"):
         logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+@pytest.fixture
+def kept_tables(apart, caches, monkeypatch) -> None:
+    """Judge answers once for all tests that ask for this: they are about what is printed."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
 
 
 @pytest.fixture(scope="session")

@@ -200,6 +200,7 @@ def agreeing(capsys, tmp_path):
     return agreeing
 
 
+@pytest.mark.usefixtures("kept_tables")
 def test_figures_of_the_examples_are_those_of_statsmodels(agreeing):
     """Of two runs over all tasks; clusters, fractions and breakdowns."""
     runs = {x: EXAMPLES / "responses" / x for x in ("careful", "hasty")}
@@ -217,6 +218,7 @@ def test_pass_at_k_has_the_interval_of_statsmodels(agreeing, tmp_path):
     assert agreeing({"x": write(tmp_path / "x.jsonl", *answers)}, k=2) > 40
 
 
+@pytest.mark.usefixtures("kept_tables")
 def test_the_mean_over_benchmarks_combines_their_intervals(tmp_path):
     """By the method of variance estimates recovery, from the board's own rows."""
     path, run = tmp_path / "board.json", str(EXAMPLES / "responses" / "careful")

@@ -31,6 +31,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.usefixtures("kept_tables")
 @pytest.mark.parametrize(
     ("name", "command"),
     [(name, command) for name, commands in COMMANDS.items() for command in commands],
@@ -47,6 +48,7 @@ def test_printed_json_is_as_its_schema_says(name, command, capsys):
         jsonschema.validate(rows, schema(name))
 
 
+@pytest.mark.usefixtures("kept_tables")
 def test_the_json_of_a_board_is_as_its_schema_says(tmp_path):
     path = tmp_path / "board.json"
     assert main(["leaderboard", *RUNS, *PACK, "--json", str(path)]) == 0

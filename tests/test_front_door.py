@@ -22,6 +22,7 @@ from utils.core.errors import ToolError
 EXAMPLES = re.compile(r"^Examples?\b[^\n]*:\n\n((?:    .*\n|\n)+)", re.MULTILINE)
 
 
+@pytest.mark.usefixtures("kept_tables")
 @pytest.mark.parametrize("tool", TOOLS)
 def test_the_example_in_a_tool_s_help_runs_as_written(
     tool, tmp_path, monkeypatch, capsys

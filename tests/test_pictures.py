@@ -348,6 +348,7 @@ def test_pictures_are_no_wider_than_the_page(driver, page, width):
     driver.set_window_size(1280, 900)
 
 
+@pytest.mark.usefixtures("kept_tables")
 def test_the_pictures_in_the_readme_show_the_page_as_it_is(tmp_path):
     text = board(tmp_path).read_text(encoding="utf-8")
     known = json.loads(STRUCTURE.read_text(encoding="utf-8"))
@@ -356,6 +357,7 @@ def test_the_pictures_in_the_readme_show_the_page_as_it_is(tmp_path):
         assert picture.stat().st_size <= 200_000
 
 
+@pytest.mark.usefixtures("kept_tables")
 def test_score_writes_the_page_of_one_run_with_its_faults_on_top(tmp_path, capsys):
     page = tmp_path / "run.html"
     run, pack = str(EXAMPLES / "responses" / "hasty"), ["--include_path", str(EXAMPLES)]

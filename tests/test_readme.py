@@ -90,6 +90,7 @@ def printed_tables() -> list[tuple[str, str, list[str]]]:
     return tables
 
 
+@pytest.mark.usefixtures("kept_tables")
 @pytest.mark.parametrize(("page", "command", "lines"), printed_tables())
 def test_tables_of_the_examples_are_what_the_command_prints(
     page, command, lines, monkeypatch, capsys, tmp_path

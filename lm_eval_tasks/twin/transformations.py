@@ -96,7 +96,7 @@ def choose(rng: Random, options: Sequence):
 
 _FIXED = re.compile(  # examples, and sentences on JSON: they say how to answer
     r"\b(?:Eg|E\.g|e\.g|For example)\b.*?(?:\.(?=\s)|\Z)"
-    r"|[^.?!\n]*\b(?i:json)\b(?:(?!\n\s*\n).)*",
+    r"|(?<![^.?!\n])[^.?!\n]*\b(?i:json)\b(?:(?!\n\s*\n).)*",
     re.DOTALL,
 )
 _MONTH = (

@@ -13,12 +13,12 @@ import re
 from argparse import Namespace
 from collections import Counter, defaultdict
 from datetime import datetime, timezone
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from lm_eval_tasks import VERSION
 
@@ -115,8 +115,9 @@ def _data_links(options: Namespace) -> dict[str, str]:
     }
 
 
-def _render(**board_and_documents: object) -> str:
-    """Return the page that the template makes of a board's data and of its documents."""
+@cache  # it takes a quarter of a second, and a page may be rendered again without documents
+def _template() -> Template:
+    """Return the template of the page, with the filters that it names."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -133,7 +134,12 @@ def _render(**board_and_documents: object) -> str:
         "middle": _middle,
         "hash": _hash,
     }
-    return environment.get_template("board.html.jinja").render(
+    return environment.get_template("board.html.jinja")
+
+
+def _render(**board_and_documents: object) -> str:
+    """Return the page that the template makes of a board's data and of its documents."""
+    return _template().render(
         **board_and_documents,
         style=(_TEMPLATES / "board.css").read_text("utf-8"),
         script=(_TEMPLATES / "board.js").read_text("utf-8"),
