@@ -84,7 +84,7 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
         | {"doc": {"question": f"{n} days?", "label": "{'answer': 3}"}}
         for n in (3, 4, 5)
     ]
-    doc = {"dialogue": "A: Now.", "question": "When?", "answer": "2020-01-01"}
+    doc = {"dialogue": ["A: Now."], "question": "When?", "answer": "2020-01-01"}
     doc["answer_format"] = "YYYY-MM-DD"
     lines.append({"task": "tcp_long", "doc": doc, "response": ""})
     short_doc = {

@@ -1,6 +1,7 @@
 """The board: its figures are those of `score`, and its page works, whatever a model says."""
 
 import csv
+import gzip
 import json
 import re
 from argparse import Namespace
@@ -119,7 +120,7 @@ def planned(
     for place in range(n):
         date = f"{2000 + place // 28}-01-{place % 28 + 1:02}"
         doc = {"question": f"What is the time {place} years after?", "answer": date}
-        doc |= {"answer_format": "YYYY-MM-DD", "dialogue": f"A: On {date}."}
+        doc |= {"answer_format": "YYYY-MM-DD", "dialogue": [f"A: On {date}."]}
         doc["golds"] = [f"Jan, {2000 + place}"]
         gold_response = scorer(task).utils.gold_response(doc)
         response = prefix + ("none" if place < wrong else gold_response)
@@ -508,7 +509,7 @@ CLAIMS = [  # what results say of rows of seed 1, the status, and the remark
     ({}, "verified", "all 20 documents of seed 1 (20 rows, levels 1-5)"),
     ({"gen_fingerprint": "0" * 16}, "verified", "20 documents of seed 1"),
     ({"gen_rows": 10**9}, "verified", "20 of 1,000,000,000 documents"),
-    ({"gen_seed": 2}, "not ranked", "are not those of seed 2"),
+    ({"gen_seed": 2}, "not ranked", "document 0 is not that of seed 2"),
     *((claims, "not verified", "cannot be regenerated") for claims in NO_CLAIMS),
 ]
 EASY = {"date_arithmetic": {"steps": 1}}
@@ -738,10 +739,68 @@ def test_a_benchmark_is_described_by_a_model_of_the_best_status(make, tmp_path):
     assert section.partition('<p class="note">')[2].startswith("3 rows")
 
 
+@pytest.fixture
+def crowded(make, tmp_path) -> str:
+    """A page of two honest models, and of more that took a part and were right.
+
+    Four answered one row of TCP, four the rows of a seed of their own, and one invented rows.
+    """
+    runs = {}
+    for name in ("careful", "hasty"):
+        submission(tmp_path / name, name, {"tasks": ["tcp_long"]})
+        runs[name] = tmp_path / name
+    for number in range(4):
+        one_row = {"tasks": ["tcp_long"], "keep": 1, "response": "\\boxed{{answer}}"}
+        submission(tmp_path / f"one{number}", "careful", one_row)
+        runs[f"one{number}"] = tmp_path / f"one{number}"
+        runs[f"fresh{number}"] = fresh(tmp_path / f"fresh{number}", {"gen_seed": 5})
+    question = "It is {answer}. When?"
+    invented = {"doc": {"question": question}, "response": "It is {answer}."}
+    submission(tmp_path / "invented", "careful", invented | {"tasks": ["tcp_long"]})
+    runs["invented"] = tmp_path / "invented"
+    return make("html", runs)
+
+
+def test_a_crowd_that_answers_a_part_describes_no_benchmark(crowded):
+    section = crowded[crowded.index('<section id="tcp"') :]
+    assert section.partition('<p class="note">')[2].startswith("8 rows")
+    [row] = re.findall(r'<th scope="row" class="model">constant answer</th>.*', crowded)
+    assert ">100.0<" not in row
+
+
+def test_a_summary_is_of_models_that_are_ranked_together_in_a_public_benchmark(crowded):
+    summary = crowded[crowded.index("<b>In short.</b>") :].partition("</p>")[0]
+    assert "In TCP, the model careful scores highest" in summary
+    assert not re.search("one[0-9]|fresh[0-9]|invented", summary)
+
+
+def test_long_places_take_no_honest_model_from_the_page(make, tmp_path):
+    """Names end in being places, and a page escapes them: `"` takes six letters."""
+    for number in range(8):
+        folders = [*['"' * 200] * 3, f"{number}{'x' * 200}"]
+        place = tmp_path.joinpath("odd", *folders)
+        submission(place, "careful", {"tasks": ["tcp_long"], "name": "org/a"})
+    submission(tmp_path / "a", "careful", {"tasks": ["tcp_long"]})
+    runs = {"a": tmp_path / "a", "": tmp_path / "odd"}
+    rows = by_model(make("json", runs))
+    assert len(rows) == 9 and max(map(len, rows)) < 400
+    page = make("html", runs)
+    assert page.count("<dt>Model</dt>") == 9
+    assert len(page) < 9 * 60_000
+
+
 def test_answers_without_a_filter_are_not_told_from_the_first_response(make):
     rows = by_model(make("json", {"a": answers("tcp_long")}))
     assert "prompts are not in the files" in rows["a"]["remarks"]
     assert "first response" not in rows["a"]["remarks"]
+
+
+def test_what_is_wrong_with_one_of_several_files_names_it(make, tmp_path, capsys):
+    write(tmp_path / "m" / "a.jsonl", *planned(3))
+    write(tmp_path / "m" / "b.jsonl.gz", gzip.compress(b"{}\n")[:9])
+    make("json", {"m": tmp_path / "m", "a": planned(3)}, *BARE, status=1)
+    expected = f"{tmp_path / 'm'}: left out: b.jsonl.gz: after line 0: the gzip data"
+    assert expected in capsys.readouterr().err
 
 
 def test_files_that_are_left_out_are_named_in_part(make, tmp_path):

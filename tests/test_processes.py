@@ -44,6 +44,14 @@ def test_a_fault_says_what_and_where(replies):
     assert "test_processes.py, line " in replies["fault"].detail
 
 
+def test_a_piece_is_taken_when_it_is_its_turn():
+    replies = []
+    pieces = (number for number in range(4) if len(replies) >= number - 1)
+    for _, reply in run_apart(lambda number: {"n": number}, pieces, 1, 50):
+        replies.append(reply["n"])
+    assert replies == [0, 1, 2, 3]
+
+
 def test_processes_end_when_nobody_asks_for_more():
     pieces = run_apart(lambda number: {"pid": os.getpid()}, range(4), 2, 50)
     _, reply = next(pieces)

@@ -333,6 +333,7 @@ def test_a_line_whose_hash_does_not_recompute_is_named_the_others_scored(
 
 
 DOC = {"answer": "2020-01-01", "answer_format": "YYYY-MM-DD"}
+LONG_DOC = DOC | {"dialogue": ["A: Hi."], "question": "When?"}
 OUTPUT = {"custom_id": custom_id("tcp_long", 7, {})}
 SAMPLE = {"filtered_resps": ["a"], "doc": DOC, "doc_id": 0, "task": "tcp_long"}
 # What a line is, and what is said of it when it is not the first of its file.
@@ -349,6 +350,9 @@ LINES = {
     "other version": (GOOD | {"doc_id": 1, "doc_hash": "0" * 64}, "answers another version of document 1"),
     "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (has no 'answer"),
     "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (has no 'dialogue'); give the 'doc' as the"),
+    "document with an odd column": ({"task": "timebench_timeqa_explicit", "doc": {"context": "a", "question": 5, "golds": ["b"]}, "response": ""}, "('question' is 5, not a str)"),
+    "level that is a text": ({"task": "fresh_tcp_long", "doc": LONG_DOC | {"level": "1"}, "response": ""}, "('level' is '1', not a int)"),
+    "document of another task": ({"task": "tcp_short", "doc": LONG_DOC, "response": ""}, "its document is scored by within_1d, within_7d, as one of another task than tcp_short"),
     "row of another task": ({"task": "tot_arithmetic", "response": "", "question": "?"}, "and is not a row of tot_arithmetic itself (column 'question_type': None is missing"),
     "sample without hashes": (SAMPLE, "has no doc or no doc_hash; take the log as the"),
     "sample without prompt": (SAMPLE | {"doc_hash": sha256(json.dumps(DOC, indent=2)), "prompt_hash": ""}, "has no prompt or no prompt_hash; take"),

@@ -40,6 +40,7 @@ NAMES = {  # as Markdown shows them
         x: f"`{x}`"
         for x in ('"age": <num_days>', "[x](javascript:1)", "*bold*", "_it_")
     },
+    **{x: f"`{x}`" for x in ("ftp://a", "WWW.a.org", "a@b.org", "@root", "a #12")},
     **{"a`b": "``a`b``", "`": "`` ` ``", "a\\": "`a\\`"},
     **{"`a": "`` `a ``", "a`": "`` a` ``"},
     "\x1b[2Ja\x00\u202e b\n": r"`\x1b[2Ja\x00\u202e b`",

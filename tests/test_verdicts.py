@@ -193,6 +193,32 @@ def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     assert seconds == pytest.approx([20, 20.005, 20.01])
 
 
+def test_an_argument_has_so_much_processor_time_in_all(tmp_path, call, monkeypatch):
+    monkeypatch.setattr("time.process_time", lambda: 2.0)  # that each file takes
+    folders = [split(tmp_path / name, answers(3), 1) for name in "ab"]
+    command = (*folders, "--most_argument_seconds", 3)
+    status, rows, messages = call(*command)
+    fault = "its argument has taken 3 s of processor time; run again, which goes on"
+    assert status == 1
+    assert [line.split(", or raise")[0] for line in messages.splitlines()] == [
+        f"{folder}/part-00002.jsonl: {fault}" for folder in folders
+    ]
+    assert sum(row["n"] for row in rows if not row["by"]) == 4
+    status, rows, messages = call(*command)
+    assert (status, messages) == (0, "")
+    assert sum(row["n"] for row in rows if not row["by"]) == 6
+
+
+def test_a_kept_failure_names_no_other_place(tmp_path, call):
+    for name in "ab":
+        log = tmp_path / name / "samples_tcp_long_2026-01-01T00-00-00.jsonl"
+        write(log, GOOD)
+        write(tmp_path / name / "results_2026-01-01T00-00-00.json", "[")
+        status, _, message = call(tmp_path / name)
+        fault = "results_2026-01-01T00-00-00.json: is not a results file"
+        assert (status, message.startswith(f"{log}: {fault}")) == (1, True), message
+
+
 PART, NAMED = "part-00000", "named"
 ALL = {PART, "part-00004", NAMED}
 
@@ -239,7 +265,7 @@ def test_a_table_stands_while_its_sources_do(tmp_path, call_score, monkeypatch, 
     assert again == call_score(source, "--output", tmp_path / "again")
     assert contents(output) == contents(tmp_path / "again")
     # One option of a limit more, and all are judged again.
-    call_score(source, "--output", output, "--most_line", "63")
+    call_score(source, "--output", output, "--most_line", "15")
     assert not {*times(output).values()} & {*after.values()}
 
 

@@ -29,6 +29,7 @@ METRICS = {
     },
     "extracted": {},
 }
+COLUMNS = {"level": int}  # that documents have beside those of the family
 
 
 @cache

@@ -15,10 +15,10 @@ import signal
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from pathlib import Path
@@ -48,22 +48,19 @@ def run_apart(
     """Yield each piece of work with what `do` returns of it, as they finish.
 
     At most `workers` processes run at a time, each with at most `most_memory` MiB above
-    this one's own. `do` limits processor time by `allow_seconds`. `poll` is called some
-    times a second, as to show progress.
+    this one's own. `do` limits processor time by `allow_seconds`. A piece is taken when it
+    is its turn. `poll` is called some times a second, as to show progress.
     """
-    queue = deque(pieces)
+    waiting_pieces = iter(pieces)
     running: dict[Connection, tuple[Work, ForkProcess]] = {}
     next_poll = 0.0
     try:
-        while queue or running:
-            while queue and len(running) < workers:
-                work = queue.popleft()
-                reader, writer = _FORK.Pipe(duplex=False)
-                run_args = partial(do, work), writer, most_memory
-                process = _FORK.Process(target=_run, args=run_args, daemon=True)
-                process.start()
-                writer.close()
+        while True:
+            for work in islice(waiting_pieces, workers - len(running)):
+                reader, process = _start(partial(do, work), most_memory)
                 running[reader] = work, process
+            if not running:
+                return
             for reader in _ready(running):
                 message = b""
                 with suppress(EOFError, OSError), reader:  # it may end while it replies
@@ -78,6 +75,16 @@ def run_apart(
         for _, process in running.values():
             process.kill()
             process.join()
+
+
+def _start(job: Callable[[], dict], most_memory: int) -> tuple[Connection, ForkProcess]:
+    """Start a process that does a job; return where its reply can be read, and it."""
+    reader, writer = _FORK.Pipe(duplex=False)
+    run_args = job, writer, most_memory
+    process = _FORK.Process(target=_run, args=run_args, daemon=True)
+    process.start()
+    writer.close()
+    return reader, process
 
 
 def _ready(readers: Iterable[Connection]) -> list[Connection]:

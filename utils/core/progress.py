@@ -28,7 +28,12 @@ _FORM = "{desc} |{bar}| {percentage:.0f} %, {elapsed} < {remaining}"
 class Meter(ctypes.Structure):
     """How far a process is in a file; memory that it shares with its parent."""
 
-    _fields_ = (("position", ctypes.c_int64), ("answers", ctypes.c_int64))
+    _fields_ = (
+        ("position", ctypes.c_int64),  # bytes
+        ("answers", ctypes.c_int64),
+        # Of processor time: what it may take, and once it has ended, what it took.
+        ("milliseconds", ctypes.c_int64),
+    )
 
     @classmethod
     def shared(cls) -> Meter:

@@ -249,9 +249,13 @@ def _upstream_stem(yaml_path: Path, config: dict) -> str:
 
 
 def _columns(utils: Family, explain: Callable, base_task: str) -> Columns:
-    """Return the columns of documents: of a task that another file scores, its base's."""
+    """Return the columns of documents.
+
+    Those of a task that another file scores are its base's, and COLUMNS of that file.
+    """
     if base_task and explain.__module__ != utils.__name__:
-        return scorer(base_task).columns
+        own_columns = getattr(sys.modules[explain.__module__], "COLUMNS", {})
+        return scorer(base_task).columns | own_columns
     check_names(
         f"{utils.__file__}: DOCUMENTS", "has", [explain.__name__], utils.DOCUMENTS
     )
@@ -285,12 +289,17 @@ def reading(task: str, doc: dict) -> Iterator[None]:
     A document is at fault where it is not as DOCUMENTS says, and where the family raises
     ValueError. All else is a fault of the family.
     """
+    columns = scorer(task).columns
+    # One that is missing may not be needed.
+    own_columns = {column: columns[column] for column in columns if column in doc}
     try:
+        if column_fault(own_columns, doc):
+            raise ValueError
         yield
     except (FamilyError, MemoryError):
         raise
     except Exception as error:
-        fault = column_fault(scorer(task).columns, doc)
+        fault = column_fault(columns, doc)
         if not fault and not isinstance(error, ValueError | RecursionError):
             frames = traceback.extract_tb(error.__traceback__)
             # The family's own line, though it may call what families share.

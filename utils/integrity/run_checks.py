@@ -40,7 +40,7 @@ from ..verdicts.read_answers import (
 from ..verdicts.tally import Tally
 
 
-MOST_FRAME = 2_000  # characters around the messages of one prompt
+MOST_FRAME = 2_000  # characters around the messages of one prompt, and of settings
 MOST_KEPT = 20_000  # prompts, which runs share
 ROUNDING = 1e-6  # of scores in results
 VERIFIED, UNKNOWN, FALSE = "verified", "not verified", "not ranked"
@@ -225,14 +225,24 @@ class Check:
         return None
 
     def _fault_of_settings(self) -> str | None:
-        """Return which logged setting is not the one that results claim, if so."""
-        claimed = within(self.results, "configs", self.task, "generation_kwargs")
-        logged = json.loads(next(iter(self.settings), "{}")).get("arg_1")
-        if isinstance(claimed, dict) and isinstance(logged, dict):
-            for name in sorted(claimed.keys() & logged.keys()):
-                if claimed[name] != logged[name]:
-                    return f"the logged {name:.50} is not the one that results claim"
+        """Return what is wrong with the logged settings, by what results claim and by size."""
+        claimed, logged = self._settings_as_claimed_and_logged()
+        for name in sorted(claimed.keys() & logged.keys()):
+            if claimed[name] != logged[name]:
+                return f"the logged {name:.50} is not the one that results claim"
+        size = max(map(len, self.settings), default=0)
+        if size > MOST_FRAME:
+            fault = f"the generation settings have {size:,} characters"
+            return f"{fault}, more than {MOST_FRAME:,}: they make another prompt"
         return None
+
+    def _settings_as_claimed_and_logged(self) -> tuple[dict, dict]:
+        """Return the generation settings that results claim, and those of a logged line."""
+        claimed = within(self.results, "configs", self.task, "generation_kwargs")
+        logged = within(json.loads(next(iter(self.settings), "{}")), "arg_1")
+        if isinstance(claimed, dict) and isinstance(logged, dict):
+            return claimed, logged
+        return {}, {}
 
     def outcome(self, tally: Tally) -> dict:
         """Return what the checks show, for the board: plain JSON.
@@ -320,14 +330,21 @@ class Check:
             generator_name = task_config["dataset_kwargs"]["generator"]
             parsed_request = read_request(generator_name, **merged_request)
             own_request = read_request(generator_name, **task_request)
-            answered_ids = (json.loads(doc_id) for doc_id, _ in self.answers)
-            remade_rows = [*map(parsed_request.row, answered_ids)]
-            remade_docs = documents_of(self.task, remade_rows)
+            difficulty = _describe_difficulty(parsed_request)
+            rows_name = f"seed {parsed_request.seed} ({parsed_request.row_count:,} rows, {difficulty})"
+            remade_hashes: DocumentHashes = Counter()
+            for doc_id, doc_hash in self.answers:
+                row = parsed_request.row(json.loads(doc_id))
+                [doc] = documents_of(self.task, [row])
+                if _hash(text_of(doc)) != doc_hash:  # no more rows are worth their time
+                    return (
+                        FALSE,
+                        f"document {doc_id:.20} is not that of {rows_name}",
+                        False,
+                    )
+                remade_hashes[doc_hash] += 1
         except (ValueError, TypeError) as error:
             return UNKNOWN, f"cannot be regenerated: {error!s:.200}", False
-        remade_hashes = Counter(_hash(text_of(doc)) for doc in remade_docs)
-        difficulty = _describe_difficulty(parsed_request)
-        rows_name = f"seed {parsed_request.seed} ({parsed_request.row_count:,} rows, {difficulty})"
         compare_args = n, remade_hashes, rows_name, parsed_request.row_count
         status, reason, has_all = self._compare(*compare_args)
         own_difficulty = _describe_difficulty(own_request)
@@ -370,6 +387,10 @@ class Check:
             yield documents_check["text"]
         if system_instruction := self.results.get("system_instruction"):
             yield f"system instruction, {len(system_instruction):,} characters"
+        claimed, logged = self._settings_as_claimed_and_logged()
+        if unclaimed_names := sorted(logged.keys() - claimed.keys()):
+            names_text = ", ".join(f"{name:.50}" for name in unclaimed_names[:3])
+            yield f"asked with settings that results do not claim: {names_text}"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
         claimed_scores = within(self.results, "results", self.task)
         if not isinstance(claimed_scores, dict):

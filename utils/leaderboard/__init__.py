@@ -118,7 +118,11 @@ def _read_whole(
 
 def _fault(model: Model) -> str | None:
     """Return why a model is left out: a file that is not read to its end, or no answer."""
-    possible_faults = [table.head["end"] for table in model.tables]
+    possible_faults: list[str | None] = [
+        f"{table.source.path.name}: {table.head['end']}"
+        for table in model.tables
+        if table.head["end"]
+    ]
     if not model.tasks:
         possible_faults += map(_refused_line, model.tables)
     return next(filter(None, possible_faults), None)

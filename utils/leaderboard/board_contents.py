@@ -30,7 +30,7 @@ from ..figures.score_rows import (
     rows_of_run,
 )
 from ..integrity.recall import recall, recall_sentence
-from ..integrity.run_checks import FALSE, SEVERITY, pack_rows
+from ..integrity.run_checks import FALSE, SEVERITY, VERIFIED, pack_rows
 from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
@@ -64,7 +64,6 @@ def board_data(
         _add_figures(entrant, public_benchmarks)
     add_remarks(entrants)
     board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks)
-    board_facts["overall"] = _overall([MEAN, *(x.name for x in benchmarks)], entrants)
     entrants.sort(
         key=lambda entrant: (
             *_order(entrant, public_benchmarks),
@@ -72,6 +71,7 @@ def board_data(
             entrant.name,
         )
     )
+    board_facts |= _summary(public_benchmarks, other_benchmarks, entrants)
     board_facts["remarks"] = _shared_remarks(entrants)
     models = [entrant.model for entrant in entrants]
     return {
@@ -198,8 +198,23 @@ def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     entrant.figures = figures | row_by_key
 
 
+def _summary(
+    public_benchmarks: list[Group],
+    other_benchmarks: list[Group],
+    entrants: list[Entrant],
+) -> dict:
+    """Return of what a summary speaks: the scope, and the models that are ranked in it.
+
+    Public benchmarks come first, if there are some.
+    """
+    benchmarks = public_benchmarks or other_benchmarks
+    scope = _overall([MEAN, *(group.name for group in benchmarks)], entrants)
+    models = _summarised(scope, benchmarks, entrants)
+    return {"overall": scope, "summarised": models}
+
+
 def _overall(scopes: list[str], entrants: list[Entrant]) -> str:
-    """Return the scope of which a summary speaks: the first with the most ranked models."""
+    """Return the first of some scopes with the most ranked models."""
     rows_by_scope = {
         scope: [x.figures[scope] for x in entrants if scope in x.figures]
         for scope in scopes
@@ -208,6 +223,22 @@ def _overall(scopes: list[str], entrants: list[Entrant]) -> str:
         filter(rows_by_scope.get, scopes),
         key=lambda scope: sum(bool(row["rank_of"]) for row in rows_by_scope[scope]),
     )
+
+
+def _summarised(
+    scope: str, benchmarks: list[Group], entrants: list[Entrant]
+) -> list[Entrant]:
+    """Return the models of which a summary speaks: those ranked with the fullest one."""
+    ranked = [x for x in entrants if x.figures.get(scope, UNRANKED)["rank_of"]]
+    if not ranked:
+        return []
+    # Who has a mean answered all of each benchmark.
+    spoken_of = ranked[0]
+    for benchmark in benchmarks:
+        if benchmark.name == scope:
+            spoken_of = _fullest(benchmark, ranked)
+    ranking_id = spoken_of.figures[scope]["rank_group"]
+    return [x for x in ranked if x.figures[scope]["rank_group"] == ranking_id]
 
 
 def _mean_row(entrant: Entrant, figures: dict) -> dict:
@@ -319,22 +350,9 @@ def _groups_by_scope(
 
 
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
-    """Return what is to be said of a benchmark, by the model that shows most of it.
-
-    That is one of the best status, of documents that most models answered, and of these
-    the most: not one that a stranger put in front with rows of its own.
-    """
+    """Return what is to be said of a benchmark, by the model that shows most of it."""
     name = benchmark.name
-    entrants_with_it = [entrant for entrant in entrants if name in entrant.figures]
-    alike = Counter(entrant.standings[name].together for entrant in entrants_with_it)
-    fullest = max(
-        entrants_with_it,
-        key=lambda entrant: (
-            -SEVERITY.index(entrant.standings[name].status),
-            alike[entrant.standings[name].together],
-            entrant.figures[name]["n"],
-        ),
-    )
+    fullest = _fullest(benchmark, [x for x in entrants if name in x.figures])
     tasks, figures = fullest.answered(benchmark), fullest.figures
     return {
         "name": name,
@@ -351,6 +369,31 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "reasons": reason_bars(entrants, benchmark),
         "pairs": pairs(entrants, benchmark),
     }
+
+
+def _fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
+    """Return the model, of those with figures of a benchmark, that shows most of it.
+
+    That is one of the best status with the most documents: nobody has verified answers to
+    more than a benchmark has. Of rows that are made from a seed there is no end, so of
+    these it is one with the documents that most models answered.
+    """
+    name = benchmark.name
+    alike = Counter(entrant.standings[name].together for entrant in entrants)
+    has_end = not any(map(task_scorers.is_generated, benchmark.tasks))
+
+    def fullness(entrant: Entrant) -> tuple[int, int, int, int]:
+        benchmark_standing = entrant.standings[name]
+        is_verified = benchmark_standing.status == VERIFIED
+        document_count = entrant.figures[name]["n"]
+        return (
+            -SEVERITY.index(benchmark_standing.status),
+            document_count if has_end and is_verified else 0,
+            alike[benchmark_standing.together],
+            document_count,
+        )
+
+    return max(entrants, key=fullness)
 
 
 def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ..core.task_scorers import Group, scorer, title_of
 from ..integrity.run_checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
+from ..verdicts.judge_answer import shorten
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model
 from ..verdicts.tally import Document
@@ -21,6 +22,7 @@ from ..verdicts.tally import Document
 SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
 _MOST_NAMES = 3  # of other models in a remark
 _MOST_REMARKS, _LONGEST = 20, 500  # of a model, and characters of one
+_LONGEST_PATH = 300  # characters, on a card
 # Labels of a card that files of one run need not share.
 _OF_A_FILE = ("Model", "Date", "Limit")
 ASPECTS = ("documents", "prompts", "responses")  # of a run that are checked
@@ -86,7 +88,7 @@ class Entrant:
             "the maker of the board" if self.is_named else "its files or its path"
         )
         value_by_label["Named by"] = named_by
-        value_by_label["File"] = str(self.model.source.place)
+        value_by_label["File"] = f"{shorten(self.model.source.place, _LONGEST_PATH)}"
         value_by_label["Remarks"] = "; ".join(self.remarks) or "none"
         return value_by_label | {"Cite": " ".join(self.cite)}
 

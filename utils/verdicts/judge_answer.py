@@ -57,7 +57,7 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
             error, error_unit = task_scorer.error_of(verdict)
     except DocumentError as error:
         raise LineError(str(error)) from None
-    task_scorer.check_verdict(verdict)
+    _check_metrics(answer, verdict)
     return {
         "task": answer.task,
         "doc_id": answer.doc_id,
@@ -76,6 +76,19 @@ def judge_answer(answer: Answer, doc: dict, file: str, system: str | None) -> di
         "line": answer.number,
         "has_system": _contains(answer.prompt, system),
     }
+
+
+def _check_metrics(answer: Answer, verdict: Verdict) -> None:
+    """Raise LineError for a document of a line that is scored as one of another task.
+
+    FamilyError for other verdicts that are not as the family declares.
+    """
+    foreign_metrics = verdict.scores.keys() - scorer(answer.task).metrics.keys()
+    if foreign_metrics and answer.doc is not None:
+        names_text = ", ".join(sorted(foreign_metrics))
+        fault = f"its document is scored by {names_text}, as one of another task"
+        raise LineError(f"{fault} than {answer.task}; give the task that it is of")
+    scorer(answer.task).check_verdict(verdict)
 
 
 def _verdict_columns(answer: Answer, doc: dict, verdict: Verdict, gold: str) -> dict:

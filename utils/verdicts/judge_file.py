@@ -6,9 +6,10 @@ It refuses lines, judges answers, counts them once, and writes rows and document
 from __future__ import annotations
 
 import json
+import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -39,7 +40,7 @@ LIMITS = {
     "most_seconds": (20, "seconds of processor time to judge a file"),
     "most_answer_ms": (5, "milliseconds more for each answer"),
     "most_row_ms": (300, "milliseconds more for each row regenerated from a seed"),
-    "most_line": (64, "MiB of a line"),
+    "most_line": (16, "MiB of a line"),
     "most_unpacked": (4_096, "MiB of a file once it is unpacked"),
     "most_filters": (8, "filters of a task"),
     "most_samples": (64, "answers to a document"),
@@ -58,7 +59,7 @@ MOST_FAULTS = 5  # that a table names; the others are counted
 
 
 def judge_apart(
-    judgings: list[Judging], options: Namespace, poll: Callable[[], None]
+    judgings: Iterable[Judging], options: Namespace, poll: Callable[[], None]
 ) -> Generator[tuple[Judging, dict]]:
     """Yield each judging with its reply, as of `Judging.reply`, as they finish.
 
@@ -121,8 +122,20 @@ class Judging:
 
         Or a `failure` where the file is at fault, and an `error` where the machine is.
         """
-        self.seconds = self.options.most_seconds
+        self._allow(self.options.most_seconds)
+        try:
+            return self._judge_file()
+        finally:
+            self.meter.milliseconds = int(time.process_time() * 1000)
+
+    def _allow(self, more_seconds: float) -> None:
+        """Allow this process so much more processor time."""
+        self.seconds += more_seconds
+        self.meter.milliseconds = int(self.seconds * 1000)
         allow_seconds(self.seconds)
+
+    def _judge_file(self) -> dict:
+        """Return the reply, as `reply` says it."""
         try:
             results_digest = None
             if self.source.results_path:
@@ -171,7 +184,12 @@ class Judging:
         ]
 
     def _without_path(self, fault: str) -> str:
-        """Return a fault without the path of the file that it begins with."""
+        """Return a fault without the path of the file that it begins with.
+
+        It may be kept for other files that are the same, so it names no folder.
+        """
+        if results_path := self.source.results_path:
+            fault = fault.replace(f"{results_path}", results_path.name)
         return fault.removeprefix(f"{self.source.path}").lstrip(":, ")
 
     def _judge_lines(self, file: HashedFile) -> str | None:
@@ -204,10 +222,10 @@ class Judging:
             for answer in answers:
                 self._judge(answer)
                 self.meter.answers += 1
-                self.seconds += options.most_answer_ms / 1000
+                more_ms = options.most_answer_ms
                 if self.check and scorer(task).upstream[0] is None:
-                    self.seconds += options.most_row_ms / 1000  # its row is regenerated
-                allow_seconds(self.seconds)
+                    more_ms += options.most_row_ms  # its row is regenerated
+                self._allow(more_ms / 1000)
         except LineError as error:
             key = task, filter_name
             # Names of filters of refused lines are bounded as those of others.

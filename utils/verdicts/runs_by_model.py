@@ -19,6 +19,7 @@ from typing import Any
 from ..core.progress import progress
 from ..packs.random_sample import recognise
 from .find_answer_files import AnswerFile, Failure, find_answer_files
+from .judge_answer import shorten
 from .judge_file import MOST_FAULTS
 from .read_answers import LONGEST
 from .stored_tables import Table, make_tables
@@ -208,7 +209,7 @@ def _make_names_unique(models: list[Model]) -> None:
                     model.remarks.append(
                         f"{len(namesakes)} runs give the name {name:.150}"
                     )
-                    model.name = f"{name:.150} ({model.source.place})"
+                    model.name = f"{name:.150} ({shorten(model.source.place)})"
                     renamed_models.add(model)
                 continue
             others = claimants if len(claimants) < len(namesakes) else claimants[1:]

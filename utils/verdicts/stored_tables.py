@@ -13,6 +13,7 @@ import json
 import os
 import platform
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator
 from contextlib import closing, suppress
 from functools import cache
@@ -366,14 +367,38 @@ def _judge(
         meters = [judging.meter for judging in judgings]
         paths = [judging.source.path for judging in judgings]
         sizes = [*map(_size_of, paths)]
+        spent: Counter[str] = Counter()  # milliseconds of processor time, by argument
+        affordable = _affordable(judgings, spent, options, tables)
         with metered(meters, sizes, lambda: _say_kept(missing)) as show:
-            replies = judge_apart(judgings, options, lambda: show(len(tables)))
+            replies = judge_apart(affordable, options, lambda: show(len(tables)))
             with closing(replies):  # ends its processes before their folder goes
                 for judging, reply in replies:
+                    spent[judging.source.argument] += judging.meter.milliseconds
                     key, place = missing[judging.source]
                     source_digests = digests[judging.source]
                     tables.append(_put(judging, reply, source_digests, key, place))
     return tables
+
+
+def _affordable(
+    judgings: list[Judging],
+    spent: Counter[str],
+    options: Namespace,
+    tables: list[Table],
+) -> Iterator[Judging]:
+    """Yield the judgings whose arguments have processor time left, when it is their turn.
+
+    `spent` are milliseconds by argument, so far. Of other judgings, tables without verdicts
+    are added to `tables`.
+    """
+    most_seconds = options.most_argument_seconds
+    fault = f"its argument has taken {most_seconds:,} s of processor time"
+    fault += "; run again, which goes on, or raise --most_argument_seconds"
+    for judging in judgings:
+        if spent[judging.source.argument] < most_seconds * 1000:
+            yield judging
+        else:
+            tables.append(Table(judging.folder, {"failure": fault}, judging.source))
 
 
 def _size_of(path: Path) -> int:
