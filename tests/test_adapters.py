@@ -52,6 +52,15 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
     assert datetime.fromisoformat(entry["date"]).utcoffset() == timedelta(0)
     for part in ("accuracy by the metric card", "0-shot", "max_gen_toks 4096", "(8)"):
         assert part in entry["notes"]
+    [path_of_results] = folder.glob("results_*")
+    results = json.loads(path_of_results.read_text(encoding="utf-8"))
+    results["n-shot"]["tot_arithmetic"] = 4
+    path_of_results.write_text(json.dumps(results), encoding="utf-8")
+    call_score(folder, "--eval_results", path)
+    notes = {
+        x["dataset"]["task_id"]: x["notes"] for x in yaml.safe_load(path.read_text())
+    }
+    assert [name for name in notes if "4-shot" in notes[name]] == ["tot_arithmetic"]
     doc = recorded("tcp_long")[0][0] | {"level": 1}
     fresh = {"task": "fresh_tcp_long", "response": "", "doc": doc}
     answers = write(tmp_path / "fresh.jsonl", fresh)

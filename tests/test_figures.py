@@ -117,6 +117,7 @@ SETTINGS = {
     "none": ({}, None),
     "token limit": ({LIMIT: 16}, "tot_arithmetic 16, not "),
     "limit": ({"config.limit": 10.0}, "--limit 10, so only the first documents"),
+    "limit of a share": ({"config.limit": 0.1}, "--limit 0.1, so only the first"),
     "system": ({"system_instruction": "Be brief."}, "without the system instruction"),
     "instruct": ({"model_name": "org/M-7B-Instruct"}, "no chat template was applied"),
     "it": ({"model_name": "org/gemma-2-9b-it"}, "no chat template was applied"),
@@ -161,6 +162,15 @@ def test_a_line_to_cite_says_how_the_score_came_about(call_score, changed):
     )
     entries = re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE)
     assert entries == ["fatemi2024test", "lm_eval_temporal_tasks"]
+
+
+def test_the_entries_of_all_runs_are_printed(call_score):
+    folder = EXAMPLES / "responses" / "careful"
+    runs = [f"{name}={folder / name}.jsonl" for name in ("tcp_long", TASK)]
+    for arguments in (runs, runs[::-1]):
+        _, text, _ = call_score(*arguments, "--cite")
+        entries = re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE)
+        assert {*entries} >= {"ding2025tcp", "fatemi2024test"}
 
 
 def test_a_run_of_several_tasks_has_a_line_for_each_benchmark(call_score):

@@ -437,6 +437,16 @@ def test_files_of_one_task_are_run_alike_or_not_verified(
     assert (remark or "") in rows["m"]["remarks"]
 
 
+def test_what_only_a_second_file_shows_is_remarked(make, tmp_path):
+    edits = {"a": {"keep": 4}, "b": {"from": 4, "set": {"accuracy": 0.5}}}
+    for name, edit in edits.items():
+        submission(tmp_path / name, "careful", {"tasks": ["tcp_long"]} | edit)
+    path = tmp_path / "b" / f"samples_tcp_long_{STAMPS[0]}.jsonl"
+    write(path, *read_jsonl(path)[4:])
+    rows = by_model(make("json", {"m": tmp_path / "a"}, f"m={tmp_path / 'b'}"))
+    assert "4 of 4 logged scores are not those made again" in rows["m"]["remarks"]
+
+
 def test_documents_of_several_files_are_not_compared_with_all_of_one(make, tmp_path):
     edits = {"whole": {}, "again": {"keep": 3, "set": {"sample": 1}}}
     for name, edit in edits.items():
@@ -795,6 +805,22 @@ def test_answers_without_a_filter_are_not_told_from_the_first_response(make):
     assert "first response" not in rows["a"]["remarks"]
 
 
+def test_the_page_lists_more_files_that_are_left_out_than_a_remark_names(
+    make, tmp_path
+):
+    write(tmp_path / "m" / "good.jsonl", *planned(3))
+    for number in range(6):
+        write(tmp_path / "m" / f"bad{number}.jsonl", {"task": "tcp_long"})
+    text = make("html", {"m": tmp_path / "m", "a": planned(3)}, *BARE, status=1)
+    listed = text[text.index('<section id="left-out"') :].partition("</section>")[0]
+    assert len(re.findall('<th scope="row" title="[^"]*bad[0-9]', listed)) == 6
+
+
+def test_a_page_links_the_very_files_that_are_beside_it(make, tmp_path):
+    text = make("html", {"a": planned(3)}, *BARE, f"--csv={tmp_path / '50%#2.csv'}")
+    assert '<a href="50%25%232.csv">CSV</a>' in text
+
+
 def test_what_is_wrong_with_one_of_several_files_names_it(make, tmp_path, capsys):
     write(tmp_path / "m" / "a.jsonl", *planned(3))
     write(tmp_path / "m" / "b.jsonl.gz", gzip.compress(b"{}\n")[:9])
@@ -900,10 +926,12 @@ def test_texts_beyond_the_bound_of_a_table_are_left_out_and_counted(make):
 @pytest.mark.parametrize("name", ["board.html", "all/index.html"])
 def test_filters_search_and_links_find_documents(driver, find, board, text, name):
     documents = documents_of_page(text)
-    key = next(x["key"] for x in documents if x["task"] == "tot_arithmetic")
+    key = next(
+        x["key"] for x in documents if (x["task"], x["id"]) == ("tot_arithmetic", 0)
+    )
     look(driver, board / name, f"#{key}")
     wait_for(driver, FOCUS, "document")
-    assert driver.execute_script(SHOWN).startswith("tot_arithmetic")
+    assert driver.execute_script(SHOWN).strip() == "tot_arithmetic 0"
     everything = driver.execute_script(FOUND)
     find("[name=reason]")[0].send_keys("flexible only")
     assert 0 < driver.execute_script(FOUND) < everything

@@ -331,3 +331,12 @@ def test_a_file_of_the_hub_is_taken_as_it_is(monkeypatch, tmp_path):
     download.assert_called_once_with(*names, **options, revision=None)
     assert (pack / "data" / path.name).read_bytes() == path.read_bytes()
     assert manifest_of(pack)["data"][path.name]["given_as"] == "upstream"
+
+
+def test_rows_of_a_user_stay_so_where_the_pack_is_made_again(tmp_path):
+    pack, given = tmp_path / "pack", ["--tasks", "tcp_short", "--allow-partial"]
+    assert make(pack, *given, "--source", f"tcp={EXAMPLES / 'data'}") == 0
+    entry = manifest_of(pack)["data"]["TCP_short.jsonl"]
+    assert entry["given_as"] == "local file"
+    assert make(pack, *given) == 0
+    assert manifest_of(pack)["data"]["TCP_short.jsonl"] == entry

@@ -154,6 +154,23 @@ def test_replay_of_a_log_keeps_prompts_that_other_options_made(live, tmp_path):
         assert ones[name].read_bytes() == others[name].read_bytes()
 
 
+def test_a_name_on_the_command_line_comes_before_that_of_the_results(live, tmp_path):
+    arguments = [f"mine={live.output}", *PACK, *LIMIT, "--output_path", str(tmp_path)]
+    assert main(["replay", *arguments]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("spelling", ["True", "TRUE", "yes", "1"])
+def test_a_truth_value_is_read_in_any_case(spelling, tmp_path):
+    options = ["tcp_long", *PACK, "--model", "any", "--num_fewshot", "1"]
+    options += ["--apply_chat_template", "--fewshot_as_multiturn"]
+    texts = ("true", spelling, "false")
+    turns, same, one_message = (
+        exported(tmp_path / text, *options, text) for text in texts
+    )
+    assert turns == same != one_message
+
+
 SENT = {
     "local-completions": [],
     "openai-completions": ["--openai"],

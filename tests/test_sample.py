@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
 from itertools import combinations
+from math import sqrt
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,6 +24,7 @@ from utils.__main__ import main
 from utils.core.documents import documents, documents_of
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import benchmarks, leaf_tasks, scorer
+from utils.figures import score_rows
 from utils.packs import random_sample
 from utils.packs.random_sample import draw_rows, interleave
 
@@ -325,6 +327,32 @@ def test_the_score_of_drawn_rows_weighs_tasks_by_all_their_rows(runs, call):
     mean = weighted / sum(sizes.values())
     assert [row_by_task[task]["extracted"] for task in sizes] == [1, 0]
     assert row_by_task["tot"]["extracted"] == pytest.approx(mean)
+
+
+def test_the_error_of_a_part_is_less_by_what_it_leaves_unknown():
+    """By the finite population correction (Cochran, Sampling Techniques, 1977)."""
+    part, whole = (stats.estimate_whole_score([0.0, 1.0] * 15, x) for x in (0.75, 0))
+    assert part.error == pytest.approx(whole.error * sqrt(1 - 0.75))
+
+
+def test_of_tasks_in_other_shares_the_smallest_share_counts(monkeypatch):
+    shares = {"timebench_tracie": 0.2, "timebench_timedial": 0.9}
+    drawn = {task: SimpleNamespace(drawn_share=share) for task, share in shares.items()}
+    monkeypatch.setattr(
+        score_rows, "headline_scores", lambda *_: ([0.0, 1.0] * 9, ["a"] * 18)
+    )
+    [timebench] = benchmarks([*shares])
+    estimate = score_rows.estimate_headline(
+        timebench, dict.fromkeys(shares, [1]), "published", drawn
+    )
+    assert estimate == stats.estimate_whole_score([0.0, 1.0] * 9, 0.2)
+
+
+def test_the_smallest_share_of_a_task_is_promised():
+    tasks = {"timebench_tracie": 8, "timebench_date_arithmetic": 10}  # rows of examples
+    [timebench] = benchmarks([*tasks])
+    part = random_sample.Draw(timebench, {*tasks}, 7, EXAMPLES)
+    assert part.half_width(16) == stats.expected_half_width([8, 8], [0.5, 0.5], 0.8)
 
 
 def test_a_benchmark_s_drawn_rows_are_cited_as_one_part(runs, call_score):

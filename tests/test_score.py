@@ -194,6 +194,18 @@ def test_an_instruction_is_found_however_json_spells_it(
     assert [row["invalid"] for row in verdicts(tmp_path / "out")] == [invalid]
 
 
+def test_an_answer_without_its_instruction_that_is_cut_off_lost_its_instruction(
+    tmp_path, call
+):
+    doc = documents("tot_semantic_separate", EXAMPLES)[0]
+    line = sample(0, doc | {"instruction": "Answer in JSON."}, "Where?", "E1")
+    path = tmp_path / "samples_tot_semantic_separate_2026-01-01T00-00-00.jsonl"
+    write(path, line | {"finish_reason": "length"})
+    _, rows, _ = call(path, "--output", tmp_path / "out")
+    assert [row["invalid"] for row in verdicts(tmp_path / "out")] == ["no_instruction"]
+    assert (rows[0]["no_instruction"], rows[0]["cut_off"]) == (1, 0)
+
+
 def test_each_filter_is_scored_and_one_that_leaves_no_string_is_named(
     recorded_run, tmp_path, call
 ):
@@ -352,6 +364,7 @@ LINES = {
     "document without a digest": (GOOD | {"doc": DOC, "doc_id": 2}, "its document is not one of tcp_long (has no 'dialogue'); give the 'doc' as the"),
     "document with an odd column": ({"task": "timebench_timeqa_explicit", "doc": {"context": "a", "question": 5, "golds": ["b"]}, "response": ""}, "('question' is 5, not a str)"),
     "level that is a text": ({"task": "fresh_tcp_long", "doc": LONG_DOC | {"level": "1"}, "response": ""}, "('level' is '1', not a int)"),
+    "level that is a truth value": ({"task": "fresh_tcp_long", "doc": LONG_DOC | {"level": True}, "response": ""}, "('level' is True, not a int)"),
     "document of another task": ({"task": "tcp_short", "doc": LONG_DOC, "response": ""}, "its document is scored by within_1d, within_7d, as one of another task than tcp_short"),
     "row of another task": ({"task": "tot_arithmetic", "response": "", "question": "?"}, "and is not a row of tot_arithmetic itself (column 'question_type': None is missing"),
     "sample without hashes": (SAMPLE, "has no doc or no doc_hash; take the log as the"),
@@ -540,6 +553,14 @@ def test_rows_that_are_lacking_are_summed_over_the_tasks_of_a_benchmark(call_sco
     paths = (f"x={folder / name}.jsonl" for name in ("tcp_long", "tcp_short"))
     _, printed, _ = call_score(*paths)
     assert "Fewer documents than the benchmark's: tcp 16 of 600." in printed
+
+
+def test_documents_that_are_lacking_are_counted_whatever_their_answers(
+    tmp_path, call_score
+):
+    answers = [GOOD | {"doc_id": n % 3, "sample": n // 3} for n in range(12)]
+    _, printed, _ = call_score(write(tmp_path / "x.jsonl", *answers))
+    assert "Fewer documents than the benchmark's: tcp 3 of 300." in printed
 
 
 @pytest.mark.parametrize(

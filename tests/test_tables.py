@@ -35,7 +35,7 @@ def test_numbers_in_names_sort_as_numbers():
 
 
 NAMES = {  # as Markdown shows them
-    **{name: name for name in ("Llama-3.1-8B", "tot_arithmetic", "")},
+    **{name: name for name in ("Llama-3.1-8B", "tot_arithmetic", "pass@2", "")},
     **{
         x: f"`{x}`"
         for x in ('"age": <num_days>', "[x](javascript:1)", "*bold*", "_it_")

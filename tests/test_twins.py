@@ -84,11 +84,14 @@ def test_twins_of_real_rows_are_pairs_with_one_right_year(task, fewest, shared):
             for label in (draw.original[1], draw.row[draw.column], draw.mirror)
         ]
         [public, right, mirror] = [{*found} for found in years]
-        assert {2 * right.pop()} == {public.copy().pop() + mirror.copy().pop()}
+        [right_year] = right
+        assert {2 * right_year} == {public.copy().pop() + mirror.copy().pop()}
         assert mirror == {*years_of(json.dumps(partner.original[1]))}
         assert draw.row["twin"] == partner.row["twin"]
         named = years_of(draw.row["question"].partition("Return")[0])
         assert not (public | mirror) & {*named}
+        # Who subtracts where one has to add does not give the public label.
+        assert not public & {2 * year - right_year for year in named}
     alone = [draw for draw in draws if draw.partner is None]
     assert {draw.mirror for draw in alone} == {None}
 
@@ -128,6 +131,16 @@ def test_replaced_names_are_absent_and_keep_their_order():
         for order in (str, lambda name: int(name[1:])):
             replaced = [pairs[x] for x in sorted(pairs, key=order) if x[0] == "E"]
             assert replaced == sorted(replaced, key=order)
+
+
+def test_names_whose_order_the_alphabet_says_are_not_exchanged():
+    text = "Zoe and Adam are tied; ties go by the {}. Who comes first?"
+    names_of_labels = Survey({}, {}, {"Zoe", "Adam"})
+    exchange = TRANSFORMATIONS["names_exchanged"]
+    for word, has_twin in (("alphabet", False), ("coin", True)):
+        row = {"question": text.format(word), "label": "{'answer': 'Adam'}"}
+        twin = exchange(row, names_of_labels, random.Random(1))
+        assert isinstance(twin, Twin) == has_twin, twin
 
 
 def names(prompt: str) -> list[str]:

@@ -195,4 +195,5 @@ def _has_type(cell: object, cell_type: type | list[type]) -> bool:
         return isinstance(cell, list) and all(
             isinstance(item, cell_type[0]) for item in cell
         )
-    return isinstance(cell, cell_type)
+    is_odd_number = isinstance(cell, bool) and cell_type is int
+    return isinstance(cell, cell_type) and not is_odd_number

@@ -18,7 +18,7 @@ FORMATS = ("markdown", "csv", "json")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by name, and blank
 _MARKUP = re.compile(  # a lone [1, 2] is no link; sites link addresses and mentions
-    r"[\\`*<>&|~@]|\][\[(:]|\b_|_\b|://|(?i:www\.)|#\d"
+    r"[\\`*<>&|~]|\][\[(:]|\b_|_\b|://|(?i:www\.)|(?<!\w)@|@[^ ]*\.|#\d"
 )
 
 

@@ -205,24 +205,18 @@ def _summary(
 ) -> dict:
     """Return of what a summary speaks: the scope, and the models that are ranked in it.
 
-    Public benchmarks come first, if there are some.
+    Of public benchmarks, if there are some, and their mean it is the first with the most
+    such models: runs of a few rows count for nothing.
     """
     benchmarks = public_benchmarks or other_benchmarks
-    scope = _overall([MEAN, *(group.name for group in benchmarks)], entrants)
-    models = _summarised(scope, benchmarks, entrants)
-    return {"overall": scope, "summarised": models}
-
-
-def _overall(scopes: list[str], entrants: list[Entrant]) -> str:
-    """Return the first of some scopes with the most ranked models."""
-    rows_by_scope = {
-        scope: [x.figures[scope] for x in entrants if scope in x.figures]
+    scopes = [MEAN, *(group.name for group in benchmarks)]
+    models_by_scope = {
+        scope: _summarised(scope, benchmarks, entrants)
         for scope in scopes
+        if any(scope in entrant.figures for entrant in entrants)
     }
-    return max(
-        filter(rows_by_scope.get, scopes),
-        key=lambda scope: sum(bool(row["rank_of"]) for row in rows_by_scope[scope]),
-    )
+    scope = max(models_by_scope, key=lambda name: len(models_by_scope[name]))
+    return {"overall": scope, "summarised": models_by_scope[scope]}
 
 
 def _summarised(
