@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from lm_eval_tasks.fresh.utils import find_generator
 from tests.answers import recorded, write
 from tests.conftest import EXAMPLES, TASKS
 from utils import reward
 from utils.adapters import metrics
 from utils.adapters.rewards import messages
 from utils.core.documents import documents
-from utils.core.task_scorers import leaf_tasks, prompt, scorer
+from utils.core.task_scorers import configuration, leaf_tasks, prompt, scorer
 from utils.stats import estimate_score
 
 
@@ -147,7 +148,8 @@ def test_a_curriculum_climbs_the_levels(gym, task):
     assert curriculum.generate_configuration({"seed": 1}).max_level == 1
     while curriculum.increment_attr_level("level"):
         config = curriculum.generate_configuration({"seed": 1, "size": 1})
-    assert config.max_level == len(curriculum.get_attribute("level").levels) > 1
+    generator = find_generator(configuration(task)["dataset_kwargs"]["generator"])
+    assert config.max_level == generator.HIGHEST
     assert len(gym.create_dataset(task, **vars(config))) == 1
 
 

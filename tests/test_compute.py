@@ -47,6 +47,7 @@ EXAMPLES = [  # predictions, references, card and options, what is returned
     # The flexible score beside the card's.
     (["\\boxed{\\text{5 Nov 2012}}"], DAY, LONG | SINGLE | FLEXIBLE, {"accuracy": [0], "accuracy_flexible": [1]}),
     ([f"{MARKER} **August 1987**"], MONTHS, {"task": "Date Arithmetic"} | FLEXIBLE, {"exact_match": [0], "score_flexible": [1]}),
+    ([f"{MARKER} B."], ["B. an hour && C. a day"], {"task": "TimeDial"} | FLEXIBLE, {"exact_match": [0], "f1": [2 / 3], "score_flexible": [2 / 3]}),
 ]  # fmt: skip
 
 

@@ -219,6 +219,13 @@ def test_a_kept_failure_names_no_other_place(tmp_path, call):
         assert (status, message.startswith(f"{log}: {fault}")) == (1, True), message
 
 
+def test_a_table_is_of_the_task_that_was_given(tmp_path, call):
+    path = write(tmp_path / "x.jsonl", {"doc_id": 0, "response": "\\boxed{2024-04-12}"})
+    for task in ("tcp_short", "tcp_long"):
+        _, rows, _ = call(path, "--task", task)
+        assert {row["task"] for row in rows if not row["by"]} == {task}
+
+
 PART, NAMED = "part-00000", "named"
 ALL = {PART, "part-00004", NAMED}
 
