@@ -11,7 +11,7 @@ import random
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from datetime import date
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -97,9 +97,8 @@ def work(
     unit_number, units_in_row, rest_left, gap_left = state
     full_rest = min(1, person.pause) if reading == MILD else person.pause
     start_unit, idle_units, units_left = None, 0, duration
-    for unit_number, unit_kind in person.calendar[
-        bisect_left(person.calendar, (unit_number,)) :
-    ]:
+    place = bisect_left(person.calendar, (unit_number,))
+    for unit_number, unit_kind in islice(person.calendar, place, None):
         may_not_start = start_unit is None and (gap_left or unit_number < ready)
         if unit_kind != WORK or rest_left or may_not_start:
             if reading == STRICT:

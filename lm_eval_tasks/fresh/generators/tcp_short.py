@@ -90,14 +90,15 @@ class Shift(NamedTuple):
             span_start, span_end = hour_span or (0, 0)
             for hours_into_span in range((span_end - span_start) % 24):
                 kinds_by_hour_of_day[(span_start + hours_into_span) % 24] = span_kind
+        is_needed_by_hour_of_day = [
+            kind != tcp.OFF or kinds_by_hour_of_day[hour_of_day - 3] != tcp.OFF
+            for hour_of_day, kind in enumerate(kinds_by_hour_of_day)
+        ]
         project_hours = []
         for hour_number in range(hours):
-            hour_kind, kind_three_before = (
-                kinds_by_hour_of_day[(first + hour_number - hours_back) % 24]
-                for hours_back in (0, 3)
-            )
-            if {hour_kind, kind_three_before} != {tcp.OFF}:
-                project_hours.append((hour_number, hour_kind))
+            hour_of_day = (first + hour_number) % 24
+            if is_needed_by_hour_of_day[hour_of_day]:
+                project_hours.append((hour_number, kinds_by_hour_of_day[hour_of_day]))
         return project_hours
 
 
