@@ -368,7 +368,12 @@ def _judge(
         paths = [judging.source.path for judging in judgings]
         sizes = [*map(_size_of, paths)]
         spent: Counter[str] = Counter()  # milliseconds of processor time, by argument
-        affordable = _affordable(judgings, spent, options, tables)
+        most_milliseconds = options.most_argument_seconds * 1000
+        affordable = (
+            judging
+            for judging in judgings  # each looked at when it is its turn
+            if spent[judging.source.argument] < most_milliseconds
+        )
         with metered(meters, sizes, lambda: _say_kept(missing)) as show:
             replies = judge_apart(affordable, options, lambda: show(len(tables)))
             with closing(replies):  # ends its processes before their folder goes
@@ -377,28 +382,21 @@ def _judge(
                     key, place = missing[judging.source]
                     source_digests = digests[judging.source]
                     tables.append(_put(judging, reply, source_digests, key, place))
-    return tables
+    return [*tables, *_without_time(judgings, tables, options)]
 
 
-def _affordable(
-    judgings: list[Judging],
-    spent: Counter[str],
-    options: Namespace,
-    tables: list[Table],
-) -> Iterator[Judging]:
-    """Yield the judgings whose arguments have processor time left, when it is their turn.
-
-    `spent` are milliseconds by argument, so far. Of other judgings, tables without verdicts
-    are added to `tables`.
-    """
-    most_seconds = options.most_argument_seconds
-    fault = f"its argument has taken {most_seconds:,} s of processor time"
+def _without_time(
+    judgings: list[Judging], tables: list[Table], options: Namespace
+) -> Iterator[Table]:
+    """Yield tables without verdicts for what was not judged, as its argument had no time."""
+    judged_sources = {table.source for table in tables}
+    fault = (
+        f"its argument has taken {options.most_argument_seconds:,} s of processor time"
+    )
     fault += "; run again, which goes on, or raise --most_argument_seconds"
     for judging in judgings:
-        if spent[judging.source.argument] < most_seconds * 1000:
-            yield judging
-        else:
-            tables.append(Table(judging.folder, {"failure": fault}, judging.source))
+        if judging.source not in judged_sources:
+            yield Table(judging.folder, {"failure": fault}, judging.source)
 
 
 def _size_of(path: Path) -> int:
