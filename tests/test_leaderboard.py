@@ -208,6 +208,18 @@ def test_models_stand_by_their_first_ranks_not_by_their_mean_score(make):
     assert "there are no rows to compare them with" in rows[0]["remarks"]
 
 
+def test_a_few_rows_stand_below_many(make):
+    """Not even by a perfect score, or by ranks among runs of the same few rows."""
+    honest = recorded_runs(("tot_arithmetic",))
+    runs = {name: honest["careful"][:2] for name in ("few", "few again")}
+    runs |= {"half": honest["hasty"][: len(honest["hasty"]) // 2]}
+    runs |= {"whole": honest["hasty"]}
+    rows = by_model(make("json", runs))
+    assert [*rows] == ["few again", "few", "half", "whole"]  # from the last on
+    assert rows["few"]["flexible"] > rows["half"]["flexible"] > 0
+    assert rows["few"]["rank_of"] == 2
+
+
 def recorded_runs(tasks: tuple[str, ...]) -> dict[str, list[dict]]:
     """Return model -> its recorded answers to tasks of the examples."""
     folders = sorted((EXAMPLES / "responses").iterdir())
@@ -821,12 +833,24 @@ def test_a_page_links_the_very_files_that_are_beside_it(make, tmp_path):
     assert '<a href="50%25%232.csv">CSV</a>' in text
 
 
-def test_what_is_wrong_with_one_of_several_files_names_it(make, tmp_path, capsys):
-    write(tmp_path / "m" / "a.jsonl", *planned(3))
-    write(tmp_path / "m" / "b.jsonl.gz", gzip.compress(b"{}\n")[:9])
-    make("json", {"m": tmp_path / "m", "a": planned(3)}, *BARE, status=1)
-    expected = f"{tmp_path / 'm'}: left out: b.jsonl.gz: after line 0: the gzip data"
-    assert expected in capsys.readouterr().err
+CUT, REFUSED = gzip.compress(b"{}\n")[:9], b'{"task": "tcp_long"}\n'
+FAULTS = [  # the files of a model, what names it, and what the message begins with
+    ({"a.jsonl": None, "b.jsonl.gz": CUT}, ".", ": left out: b.jsonl.gz: after line 0"),
+    ({"b.jsonl.gz": CUT}, "b.jsonl.gz", "/b.jsonl.gz: left out: after line 0: "),
+    ({"b.jsonl": REFUSED, "c.jsonl": REFUSED}, ".", ": left out: b.jsonl: line 1: "),
+    ({"b.jsonl": REFUSED}, "b.jsonl", "/b.jsonl: left out: line 1: "),
+]
+
+
+@pytest.mark.parametrize(("files", "named", "expected"), FAULTS)
+def test_what_is_left_out_for_one_file_names_it_once(
+    make, tmp_path, capsys, files, named, expected
+):
+    for name, content in files.items():
+        rows = planned(3) if content is None else [content]
+        write(tmp_path / "m" / name, *rows)
+    make("json", {"m": tmp_path / "m" / named, "a": planned(3)}, *BARE, status=1)
+    assert f"{tmp_path / 'm'}{expected}" in capsys.readouterr().err
 
 
 def test_files_that_are_left_out_are_named_in_part(make, tmp_path):

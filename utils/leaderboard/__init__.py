@@ -118,14 +118,13 @@ def _read_whole(
 
 def _fault(model: Model) -> str | None:
     """Return why a model is left out: a file that is not read to its end, or no answer."""
-    possible_faults: list[str | None] = [
-        f"{table.source.path.name}: {table.head['end']}"
-        for table in model.tables
-        if table.head["end"]
-    ]
-    if not model.tasks:
-        possible_faults += map(_refused_line, model.tables)
-    return next(filter(None, possible_faults), None)
+    for table in model.tables:
+        reason = table.head["end"] or (not model.tasks and _refused_line(table))
+        if reason and table.source.path == model.source.place:
+            return reason
+        if reason:
+            return f"{table.source.path.name}: {reason}"
+    return None
 
 
 def _files_left_out(models: list[Model]) -> Iterator[Failure]:

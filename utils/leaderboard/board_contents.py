@@ -154,8 +154,9 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
 def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
     """Return what models are sorted by: status, tasks as they are, ranks, mean score.
 
-    A benchmark that two models lack, or in which they have no rank, changes nothing between
-    them.
+    Those that did not run the tasks as they are stand by their number of documents, so that
+    a few rows stand below many. A benchmark that two models lack, or in which they have no
+    rank, changes nothing between them.
     """
     rows = [
         entrant.figures[group.name]
@@ -164,6 +165,7 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
     ]
     standings = (entrant.standings.get(group.name) for group in benchmarks)
     has_marks = any(standing and standing.marks for standing in standings)
+    marked_document_count = sum(row["n"] for row in rows) if has_marks else 0
     gap_count = len(benchmarks) - len(rows)
     rank_sums, negative_score_sums = [], []
     for rule in RULES:
@@ -173,8 +175,8 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
         unranked_count = len(benchmarks) - len(ranks)
         rank_sums.append((unranked_count, sum(map(int, ranks))))
         negative_score_sums.append(-sum(row[rule] for row in rows))
-    status_marks_gaps = SEVERITY.index(entrant.status), has_marks, gap_count
-    return *status_marks_gaps, *rank_sums, *negative_score_sums
+    status_and_marks = SEVERITY.index(entrant.status), has_marks, -marked_document_count
+    return *status_and_marks, gap_count, *rank_sums, *negative_score_sums
 
 
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
