@@ -22,6 +22,7 @@ from tests.answers import GOOD, answers, here, split, write
 from tests.conftest import EXAMPLES, ROOT
 from tests.logs import sample
 from utils.__main__ import main
+from utils.core import documents as core_documents
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.verdicts import judge_file, runs_by_model, stored_tables
@@ -191,6 +192,27 @@ def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     monkeypatch.setattr(judge_file, "run_apart", here)
     call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
     assert seconds == pytest.approx([20, 20.005, 20.01])
+
+
+def test_rows_that_one_file_names_by_number_are_loaded_for_all(
+    tmp_path, call_score, monkeypatch
+):
+    log, load = tmp_path / "loads.txt", core_documents.load
+
+    def note_and_load(names: list[str], *arguments: Any) -> tuple:
+        with log.open("a") as file:  # of all processes
+            file.write(f"{names} ")
+        return load(names, *arguments)
+
+    documents.cache_clear()
+    monkeypatch.setattr(core_documents, "load", note_and_load)
+    for number in range(6):
+        row = {"task": "tcp_long", "doc_id": number, "response": "none"}
+        write(tmp_path / "runs" / f"odd{number}.jsonl", row)
+    options = ["--include_path", EXAMPLES, "--workers", 1]
+    assert call_score(tmp_path / "runs", *options)[0] == 0
+    # By the process of the first file, and once for those that follow.
+    assert log.read_text() == "['tcp_long'] " * 2
 
 
 def test_an_argument_has_so_much_processor_time_in_all(tmp_path, call, monkeypatch):

@@ -114,13 +114,15 @@ class Judging:
     counted: dict[tuple, tuple[Tally, References, Any]] = field(default_factory=dict)
     refused: Counter[tuple[str, str | None]] = field(default_factory=Counter)
     faults: list[tuple[int, str]] = field(default_factory=list)  # of the first of them
+    looked_up: set[str] = field(default_factory=set)  # tasks of which it has the rows
     # Task -> filter -> sum of the hashes of all responses.
     hash_sums: dict[str, Counter] = field(default_factory=dict)
 
     def reply(self) -> dict:
         """Judge the file and write the rows of its table; return what its head says.
 
-        Or a `failure` where the file is at fault, and an `error` where the machine is.
+        Beside that it says as `looked_up` of which tasks it had to have the rows. A
+        `failure` where the file is at fault, and an `error` where the machine is.
         """
         self._allow(self.options.most_seconds)
         try:
@@ -165,6 +167,7 @@ class Judging:
             "refused": {"lines": self.faults, "tasks": refused_line_counts},
             "end": end_fault,
             "tasks": self._task_entries(),
+            "looked_up": sorted(self.looked_up),
         }
 
     def _task_entries(self) -> list[dict]:
@@ -240,6 +243,7 @@ class Judging:
         if answer.fault:
             raise LineError(answer.fault)
         if (doc := answer.doc) is None:
+            self.looked_up.add(answer.task)
             try:
                 doc = look_up_document(answer, self.options.include_path)
             except LineError:
@@ -303,6 +307,8 @@ class Judging:
             tally = Tally(task, claims.get("repeats") or 1, options.leave_out)
             check_args = self.results, task, filter_name or "none", options.include_path
             check = self.check and self.check(*check_args)
+            if check:
+                self.looked_up.add(task)
             self.counted[task, filter_name] = tally, References(task), check
         tally, references, check = self.counted[task, filter_name]
         document = tally.add(row, self.row_counts[task])

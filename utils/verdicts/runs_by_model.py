@@ -228,7 +228,28 @@ def _find_namesakes(models: list[Model]) -> dict[str, list[Model]]:
 
 
 def _models_of(tables: list[Table]) -> list[Model]:
-    """Return the models whose tables these are, one for each filter.
+    """Return the models whose tables these are, one for each filter."""
+    fullest_tables, remarks = _choose_fullest(tables)
+    run_name, claimed_names = _name_run(fullest_tables)
+    if len(claimed_names) > 1:
+        claimed_names_text = ", ".join(sorted(claimed_names))
+        remarks.append(f"its results name several models: {claimed_names_text:.200}")
+    entries_by_filter: dict[str | None, list] = defaultdict(list)
+    for table in fullest_tables:
+        for entry in table.head["tasks"]:
+            entries_by_filter[entry["filter"]].append((table, entry))
+    models = []
+    for filter_name in sorted(entries_by_filter, key=str) or [None]:
+        is_only_filter = filter_name is None or len(entries_by_filter) < 2
+        model_name = run_name if is_only_filter else f"{run_name} ({filter_name})"
+        entries = entries_by_filter[filter_name]
+        models.append(Model(model_name[:LONGEST], fullest_tables, filter_name, entries))
+        models[-1].remarks += remarks
+    return models
+
+
+def _choose_fullest(tables: list[Table]) -> tuple[list[Table], list[str]]:
+    """Return the tables that count, and remarks on others.
 
     Of several runs of a task the fullest counts, of equal ones the last: a run with --limit
     takes the place of no whole one.
@@ -247,22 +268,17 @@ def _models_of(tables: list[Table]) -> list[Model]:
         if len(ranks_and_tables) > 1:
             runs_text = f"{len(ranks_and_tables)} runs of {task_names_text}"
             remarks.append(f"{runs_text}: that of {log_time} is shown")
-    first_source = fullest_tables[0].source
-    claimed_names = [*filter(None, (table.head["model"] for table in fullest_tables))]
+    return fullest_tables, remarks
+
+
+def _name_run(tables: list[Table]) -> tuple[str, set[str]]:
+    """Return the name of a run, and the names that its results claim.
+
+    None are claimed where the operator gave the name.
+    """
+    first_source = tables[0].source
+    if first_source.label:
+        return first_source.label, set()
+    claimed_names = [*filter(None, (table.head["model"] for table in tables))]
     claimed_name = " ".join((claimed_names or [""])[0].split())  # blanks are not seen
-    run_name = first_source.label or claimed_name or first_source.default_name
-    if len({*claimed_names}) > 1 and not first_source.label:
-        claimed_names_text = ", ".join(sorted({*claimed_names}))
-        remarks.append(f"its results name several models: {claimed_names_text:.200}")
-    entries_by_filter: dict[str | None, list] = defaultdict(list)
-    for table in fullest_tables:
-        for entry in table.head["tasks"]:
-            entries_by_filter[entry["filter"]].append((table, entry))
-    models = []
-    for filter_name in sorted(entries_by_filter, key=str) or [None]:
-        is_only_filter = filter_name is None or len(entries_by_filter) < 2
-        model_name = run_name if is_only_filter else f"{run_name} ({filter_name})"
-        entries = entries_by_filter[filter_name]
-        models.append(Model(model_name[:LONGEST], fullest_tables, filter_name, entries))
-        models[-1].remarks += remarks
-    return models
+    return claimed_name or first_source.default_name, {*claimed_names}

@@ -14,7 +14,7 @@ import os
 import platform
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from contextlib import closing, suppress
 from functools import cache
 from importlib import metadata
@@ -363,22 +363,26 @@ def _judge(
         for number, source in enumerate(missing):
             judgings.append(Judging(source, part_folder / f"{number}", options, check))
             judgings[-1].folder.mkdir()
-        _load_documents(missing, options.include_path, check)
+        shared = _SharedDocuments(options.include_path, check)
+        shared.needed.update(map(_task_of, missing))
         meters = [judging.meter for judging in judgings]
         paths = [judging.source.path for judging in judgings]
         sizes = [*map(_size_of, paths)]
         spent: Counter[str] = Counter()  # milliseconds of processor time, by argument
         most_milliseconds = options.most_argument_seconds * 1000
-        affordable = (
-            judging
-            for judging in judgings  # each looked at when it is its turn
-            if spent[judging.source.argument] < most_milliseconds
-        )
+
+        def affordable() -> Iterator[Judging]:
+            for judging in judgings:  # each looked at when it is its turn
+                if spent[judging.source.argument] < most_milliseconds:
+                    shared.load()
+                    yield judging
+
         with metered(meters, sizes, lambda: _say_kept(missing)) as show:
-            replies = judge_apart(affordable, options, lambda: show(len(tables)))
+            replies = judge_apart(affordable(), options, lambda: show(len(tables)))
             with closing(replies):  # ends its processes before their folder goes
                 for judging, reply in replies:
                     spent[judging.source.argument] += judging.meter.milliseconds
+                    shared.needed.update(reply.pop("looked_up", ()))
                     key, place = missing[judging.source]
                     source_digests = digests[judging.source]
                     tables.append(_put(judging, reply, source_digests, key, place))
@@ -441,21 +445,28 @@ def _put(
     return Table(place, _read_head(place) or {}, source)
 
 
-def _load_documents(
-    sources: Iterable[AnswerFile], include_path: Path, check: Any
-) -> None:
-    """Load the documents of a pack that files are likely to answer, which processes share.
+class _SharedDocuments:
+    """The documents of a pack that processes share.
 
-    A file is of the task that was given or that it is named by. What is missing here, the
-    process of the file loads itself.
+    Needed are those that files are likely to answer, as their names say, and those that a
+    process had to load itself: the next ones have them from here.
     """
-    if include_path == FOLDER:
-        return
-    for task in sorted({_task_of(source) for source in sources} & {*all_tasks()}):
-        with suppress(ToolError):  # the process of the file says it with the line
-            documents(task, include_path)
-            if check:
-                check.prepare(task, include_path)
+
+    def __init__(self, include_path: Path, check: Any) -> None:
+        self.include_path, self.check = include_path, check
+        self.needed: set[str] = set()  # names, of tasks and others
+        self.loaded: set[str] = set()
+
+    def load(self) -> None:
+        """Load what is needed and is a task of the pack."""
+        if self.include_path == FOLDER:
+            return
+        for task in sorted(self.needed & {*all_tasks()} - self.loaded):
+            self.loaded.add(task)
+            with suppress(ToolError):  # the process of the file says it with the line
+                documents(task, self.include_path)
+                if self.check:
+                    self.check.prepare(task, self.include_path)
 
 
 def _task_of(source: AnswerFile) -> str:
