@@ -19,6 +19,7 @@ from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils import leaderboard, stats
 from utils.__main__ import main
+from utils.core.cli import quoted
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
@@ -282,12 +283,59 @@ def test_a_name_of_twenty_eight_letters_is_shown_whole(length, is_cut):
     assert len(shown) == 28
 
 
-def test_no_two_models_of_a_page_look_alike():
-    names = ["x", "y" * 30 + "a" + "y" * 30, "y" * 30 + "b" + "y" * 30, "z", "z"]
+ALIKE = [  # names, and what a page shows of them
+    (["x", "z", "z"], ["x", "z (#2)", "z (#3)"]),
+    (["x (#2)", "x", "x"], ["x (#2) (#1)", "x (#2)", "x (#3)"]),
+    (
+        ["y" * 30 + "a" + "y" * 30, "y" * 30 + "b" + "y" * 30],
+        ["yyyyyyyyyyyy…yyyyyyyyyy (#1)", "yyyyyyyyyyyy…yyyyyyyyyy (#2)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("names", "expected"), ALIKE)
+def test_no_two_models_of_a_page_look_alike(names, expected):
     shown = page._shown_names(names)
+    assert shown == expected
     assert len({*shown}) == len(names)
-    assert shown[0] == "x"
-    assert "a" in shown[1] and "b" in shown[2]
+    labels = page._shown_names(names, page.LONGEST_LABEL)
+    assert len({*labels}) == len(names)
+    assert max(map(len, labels)) <= page.LONGEST_LABEL
+
+
+def test_a_page_calls_each_model_by_one_name_everywhere(make):
+    """By one that no other has, even where only the middles of long names differ."""
+    task, runs = "fresh_date_arithmetic", {}
+    rows = load("date_arithmetic", gen_seed=1, gen_rows=40, gen_levels="1-3")["test"]
+    docs = scorer(task).process_docs(rows)
+    for number in range(2):
+        responses = map(scorer(task).utils.gold_response, docs)
+        name = f"careful-{'x' * 30}{number}{'x' * 30}-instruct"
+        runs[name] = [
+            {"task": task, "doc": doc, "response": response}
+            for doc, response in zip(docs, responses)
+        ]
+    text = make("html", runs, *BARE)
+    assert "Score by level" in text
+    shown_names = re.findall(r">([^<>{]*\bcare[^<>{]*…[^<>{]*)<", text)
+    shown_names += re.findall(r'"(care[^"]*)"', text.partition('id="data">')[2])
+    assert len(shown_names) > 20
+    assert [name for name in shown_names if not re.search(r" \(#[12]\)", name)] == []
+
+
+def test_a_name_is_compared_with_those_that_others_give(tmp_path):
+    """Not with what becomes of a name that several runs give."""
+    for name in ("org/careful", "org/careful", "org/Careful"):
+        place = tmp_path / "runs" / f"{len([*tmp_path.glob('runs/*')])}"
+        submission(place, "plain", {"name": name, "tasks": ["tcp_long"]})
+    path = tmp_path / "board.json"
+    command = ["leaderboard", f"{tmp_path}/runs", *PACK, "--json", str(path)]
+    assert main(command) == 0
+    rows = by_model(path.read_text(encoding="utf-8"))
+    assert "the name looks like 'org/careful_(" in rows.pop("org/Careful")["remarks"]
+    for row in rows.values():
+        assert "2 runs give the name org/careful" in row["remarks"]
+        assert "the name looks like 'org/Careful'" in row["remarks"]
 
 
 def test_copies_that_are_not_ranked_are_remarked_of_each_other(make):
@@ -509,11 +557,21 @@ def test_copies_of_a_row_are_matched_whatever_their_order(make):
 FRESH = "fresh_date_arithmetic"
 
 
-def fresh(folder: Path, rows: dict | None = None, **claims: object) -> Path:
-    """Write the log of a run over 20 rows of seed 1, and results with claims on these."""
+def fresh(
+    folder: Path, rows: dict | None = None, right: int = 0, **claims: object
+) -> Path:
+    """Write the log of a run over 20 rows of seed 1, and results with claims on these.
+
+    The first answers are right.
+    """
     made_rows = {"gen_seed": 1, "gen_rows": 20, "gen_levels": "1-5"} | (rows or {})
-    docs = scorer(FRESH).process_docs(load("date_arithmetic", **made_rows)["test"])
-    lines = [sample(n, doc, prompt(FRESH, doc), "no") for n, doc in enumerate(docs)]
+    docs = [*scorer(FRESH).process_docs(load("date_arithmetic", **made_rows)["test"])]
+    golds = [scorer(FRESH).utils.gold_response(doc) for doc in docs[:right]]
+    responses = golds + ["no"] * (len(docs) - right)
+    lines = [
+        sample(n, doc, prompt(FRESH, doc), response)
+        for n, (doc, response) in enumerate(zip(docs, responses))
+    ]
     write(folder / f"samples_{FRESH}_{STAMPS[0]}.jsonl", *lines)
     claims = made_rows | claims
     results = {"model_name": folder.name, "configs": {FRESH: {"metadata": claims}}}
@@ -761,6 +819,28 @@ def test_a_benchmark_is_described_by_a_model_of_the_best_status(make, tmp_path):
     assert section.partition('<p class="note">')[2].startswith("3 rows")
 
 
+def test_a_benchmark_is_described_by_most_documents_where_none_are_verified(make):
+    runs: dict[str, list[dict]] = {"few": [], "many": []}
+    for task in ("tcp_short", "tcp_long"):
+        docs = documents(task, EXAMPLES)
+        runs["many"] += [{"task": task, "doc": x, "response": "none"} for x in docs]
+        for doc in docs[:3]:
+            gold = scorer(task).utils.gold_response(doc)
+            runs["few"].append({"task": task, "doc": doc, "response": gold})
+    text = make("html", runs, *BARE)
+    section = text[text.index('<section id="tcp"') :]
+    assert section.partition('<p class="note">')[2].startswith("16 rows")
+
+
+def test_a_summary_of_fresh_rows_is_of_those_that_most_models_answered(make, tmp_path):
+    runs = {}
+    for number in range(5):
+        name, seed = (f"honest{number}", 7) if number < 3 else (f"other{number}", 20)
+        runs[name] = fresh(tmp_path / name, {"gen_seed": seed}, right=seed)
+    summary = summary_of(make("html", runs))
+    assert "honest" in summary and "other" not in summary
+
+
 @pytest.fixture
 def crowded(make, tmp_path) -> str:
     """A page of two honest models, and of more that took a part and were right.
@@ -791,9 +871,57 @@ def test_a_crowd_that_answers_a_part_describes_no_benchmark(crowded):
 
 
 def test_a_summary_is_of_models_that_are_ranked_together_in_a_public_benchmark(crowded):
-    summary = crowded[crowded.index("<b>In short.</b>") :].partition("</p>")[0]
+    summary = summary_of(crowded)
     assert "In TCP, the model careful scores highest" in summary
     assert not re.search("one[0-9]|fresh[0-9]|invented", summary)
+
+
+def summary_of(text: str) -> str:
+    """Return the words of the summary on top of a page."""
+    summary = text[text.index("<b>In short.</b>") :].partition("</p>")[0]
+    return re.sub("<[^>]*>", "", summary)
+
+
+def test_runs_of_one_benchmark_do_not_outvote_those_of_all(make):
+    """As each model counts for the widest scope in which it is ranked."""
+    tcp, tot = ("tcp_short", "tcp_long"), ("tot_arithmetic", "tot_semantic")
+    everything, in_tcp = recorded_runs(tcp + tot), recorded_runs(tcp)
+    others = {f"x{number}": in_tcp["hasty"] for number in range(len(everything) + 1)}
+    of_all = "Averaged over the benchmarks, the model careful scores highest"
+    few = dict([*others.items()][:-1])
+    assert of_all in summary_of(make("html", everything | few))
+    assert "In TCP, the model careful" in summary_of(make("html", everything | others))
+
+
+SENTENCE = "0'). Withdrawn by us (see"
+
+
+def test_a_name_goes_on_as_no_sentence(make):
+    rows = planned(40, prefix=LONG)
+    runs = {"a": rows, "b": planned(40, wrong=39), SENTENCE: rows}
+    text = make("html", runs, *BARE)
+    summary = text[text.index("<b>In short.</b>") :].partition("</p>")[0]
+    words_of_name = re.findall("[^<>]*Withdrawn[^<>]*", summary)
+    assert words_of_name
+    for words in words_of_name:
+        assert f'<b class="called"><bdi>{words}</bdi></b>' in summary
+    remarks = by_model(make("json", runs, *BARE))["a"]["remarks"]
+    assert remarks.endswith("are those of '0_)._Withdrawn_by_us_(see'")
+
+
+QUOTED = [
+    ("org/careful", "'org/careful'"),
+    ("a b\tc\u2028d", "'a_b_c_d'"),
+    ("'a' \"b\" `c`", "'_a___b___c_'"),
+    ("cаre", "'c\\u0430re'"),
+    ("x" * 60, f"'{'x' * 60}'"),
+    ("x" * 30 + "y" * 31, f"'{'x' * 30}...{'y' * 27}'"),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), QUOTED)
+def test_a_name_in_a_sentence_is_one_short_word_in_quotes(name, expected):
+    assert quoted(name) == expected
 
 
 def test_long_places_take_no_honest_model_from_the_page(make, tmp_path):

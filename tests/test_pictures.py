@@ -15,7 +15,9 @@ from tests.pictures import FOLDER, STRUCTURE, Outline, board
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.task_scorers import Group, all_tasks, scorer
+from utils.integrity.run_checks import FALSE, UNKNOWN, VERIFIED
 from utils.leaderboard import pictures
+from utils.leaderboard.model_status import Standing
 
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -78,7 +80,7 @@ def data(page):
     return json.loads(text.partition('id="data">')[2].partition("</script>")[0])
 
 
-def figures(scores: dict[str, float], task: str = "t") -> dict:
+def figures(scores: dict[str, float], task: str = TASK) -> dict:
     """Return figures of a model with a flexible score by level."""
     row = {
         "by": "level",
@@ -95,11 +97,21 @@ def figures(scores: dict[str, float], task: str = "t") -> dict:
 
 
 class Stub:
-    def __init__(self, name: str, scores: dict[str, float]) -> None:
-        self.name, self.figures = name, figures(scores)
+    """A model with figures by level; `rivals` are those that it is ranked with."""
+
+    def __init__(
+        self,
+        name: str,
+        scores: dict[str, float],
+        status: str = UNKNOWN,
+        rivals: str = "",
+    ) -> None:
+        self.name = name
+        self.figures = figures(scores) | {TASK: {"n": 9 * len(scores), "by": None}}
+        self.standings = {TASK: Standing((TASK,), status, [], [], (rivals,))}
 
 
-ONE_TASK = Group("t", ("t",))
+ONE_TASK = Group(TASK, (TASK,))
 
 
 def test_levels_are_in_natural_order_and_scores_at_their_height():
@@ -110,6 +122,24 @@ def test_levels_are_in_natural_order_and_scores_at_their_height():
     middle = (pictures.TOP + pictures.BOTTOM) / 2
     heights = [point.y for point in line.points["flexible"]]
     assert heights == [pictures.BOTTOM, pictures.TOP, middle]
+
+
+OTHERS = [  # status and rivals of runs with other levels than two of the task's
+    [(UNKNOWN, "alone")],
+    [(UNKNOWN, "alone"), (UNKNOWN, "alone, too")],
+    [(FALSE, "crowd")] * 5,
+]
+
+
+@pytest.mark.parametrize("others", OTHERS)
+def test_levels_are_those_of_the_model_that_shows_most_of_the_benchmark(others):
+    honest = [Stub(name, {"1": 0.9, "2": 0.4}, VERIFIED, "honest") for name in "ab"]
+    many_levels = {f"{level}": 1.0 for level in range(1, 100)}
+    entrants = [Stub("x", many_levels, *other) for other in others] + honest
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    assert [*panel.levels] == ["1", "2"]
+    assert all(len(line.points["published"]) == 2 for line in panel.lines)
+    assert len(panel.lines) == len(entrants)
 
 
 def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():

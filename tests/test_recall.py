@@ -107,7 +107,7 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
         " recalls public rows.",
         "no sign that mirror recalls labels: it answers 0 of 20 paired twins with the public"
         " row's answer, and 20 with its mirror image (0 of 10 pairs against 10)",
-        "no sign that solver recalls labels: it answers 0 of 20 paired twins with the public"
+        "no sign that &#39;solver&#39; recalls labels: it answers 0 of 20 paired twins with the public"
         " row's answer, and 0 with its mirror image (0 of 10 pairs against 0)",
     ):
         assert f"{DATES}: {claim}" in printed
@@ -153,8 +153,11 @@ def test_the_board_says_it_and_ranks_no_twins(paired, tmp_path, capsys):
     page = page_path.read_text()
     claims = re.search(r'<section id="recall".*?</section>', page, re.DOTALL)[0]
     assert claims.count("<li>") == 2
-    assert "A &amp; B answers 20 of 20 paired twins with the public row" in claims
-    assert f"{DATES}: no sign that solver recalls labels" in claims
+    assert (
+        "&#39;A_&amp;_B&#39; answers 20 of 20 paired twins with the public row"
+        in claims
+    )
+    assert f"{DATES}: no sign that &#39;solver&#39; recalls labels" in claims
     assert f'<section id="{DATES}"' not in page
 
 

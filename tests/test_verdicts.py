@@ -508,7 +508,7 @@ def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score
     silent = [write(tmp_path / f"{name}.jsonl", GOOD) for name in "ab"]
     other = write(tmp_path / "c.jsonl", GOOD | {"finish_reason": "stop"})
     printed = " ".join(call_score(*silent, other)[1].split())
-    expected = "No answer of a, b says why it ended: 0 of 2 end before an answer"
+    expected = "No answer of 'a', 'b' says why it ended: 0 of 2 end before an answer"
     assert printed.count(expected) == printed.count("why it ended") == 1
     assert "says why it ended" not in call_score(other)[1]
     page = tmp_path / "page.html"

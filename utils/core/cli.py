@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterator
@@ -63,6 +64,18 @@ def quiet_harness() -> Iterator[None]:
 def printable(text: str) -> str:
     """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def quoted(name: str, longest: int = 60) -> str:
+    """Return a name as a sentence shows it: short, in quotes, and of one word.
+
+    Blanks and quotes become "_" and letters beyond ASCII escapes, so that no name goes on
+    as a sentence, or changes the order of the letters around it.
+    """
+    word = re.sub(r"""[\s'"`]""", "_", name).encode("ascii", "backslashreplace").decode()
+    if len(word) > longest:
+        word = f"{word[: longest // 2]}...{word[3 - longest // 2 :]}"
+    return f"'{printable(word)}'"
 
 
 def folder_path(argument: str) -> Path:

@@ -6,6 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
+from ..core.cli import quoted
 from ..core.format_tables import escaped, percent
 from ..core.task_scorers import scorer
 from ..verdicts.runs_by_model import Model
@@ -69,7 +70,7 @@ def silent_ends(models: list[Model]) -> str:
     for model in models:
         tallies = model.tasks.values()
         if all(tally.all.counts["silent"] == tally.all.answers for tally in tallies):
-            run_names.append(escaped(model.name))
+            run_names.append(escaped(quoted(model.name)))
             early_end_count += sum(tally.all.counts["unended"] for tally in tallies)
             answer_count += sum(tally.all.answers for tally in tallies)
     if not answer_count:

@@ -17,7 +17,7 @@ from statistics import fmean
 
 from .. import stats
 from ..core import task_scorers
-from ..core.cli import printable
+from ..core.cli import quoted
 from ..core.documents import documents
 from ..core.errors import ToolError
 from ..core.task_scorers import Group, configuration, scorer, title_of
@@ -30,12 +30,12 @@ from ..figures.score_rows import (
     rows_of_run,
 )
 from ..integrity.recall import recall, recall_sentence
-from ..integrity.run_checks import FALSE, SEVERITY, VERIFIED, pack_rows
+from ..integrity.run_checks import FALSE, SEVERITY, pack_rows
 from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model, add_rows
-from .model_status import Entrant, add_remarks, standing
+from .model_status import Entrant, add_remarks, fullest, standing
 from .pictures import level_panels, pairs, reason_bars, references
 
 
@@ -110,7 +110,7 @@ def _recall_sentences(models: list[Model], include_path: Path) -> Iterator[str]:
         if task_scorers.transformations(key[0])
     )
     for row in recall(models, include_path):
-        yield recall_sentence(row, printable(row["run"]))
+        yield recall_sentence(row, quoted(row["run"]))
 
 
 def board_rows(entrants: list[Entrant]) -> Iterator[dict]:
@@ -207,8 +207,9 @@ def _summary(
 ) -> dict:
     """Return of what a summary speaks: the scope, and the models that are ranked in it.
 
-    Of public benchmarks, if there are some, and their mean it is the first with the most
-    such models: runs of a few rows count for nothing.
+    Of public benchmarks, if there are some, and their mean it is the one that is the widest
+    in which most such models are ranked: runs of a few rows count for nothing, and those of
+    one benchmark do not outvote those of all.
     """
     benchmarks = public_benchmarks or other_benchmarks
     scopes = [MEAN, *(group.name for group in benchmarks)]
@@ -217,7 +218,13 @@ def _summary(
         for scope in scopes
         if any(scope in entrant.figures for entrant in entrants)
     }
-    scope = max(models_by_scope, key=lambda name: len(models_by_scope[name]))
+    widest_scopes = {
+        entrant: scope
+        for scope in reversed(models_by_scope)
+        for entrant in models_by_scope[scope]
+    }
+    votes = Counter(widest_scopes.values())
+    scope = max(models_by_scope, key=lambda name: votes[name])
     return {"overall": scope, "summarised": models_by_scope[scope]}
 
 
@@ -232,7 +239,7 @@ def _summarised(
     spoken_of = ranked[0]
     for benchmark in benchmarks:
         if benchmark.name == scope:
-            spoken_of = _fullest(benchmark, ranked)
+            spoken_of = fullest(benchmark, ranked)
     ranking_id = spoken_of.figures[scope]["rank_group"]
     return [x for x in ranked if x.figures[scope]["rank_group"] == ranking_id]
 
@@ -348,8 +355,8 @@ def _groups_by_scope(
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the model that shows most of it."""
     name = benchmark.name
-    fullest = _fullest(benchmark, [x for x in entrants if name in x.figures])
-    tasks, figures = fullest.answered(benchmark), fullest.figures
+    fullest_entrant = fullest(benchmark, [x for x in entrants if name in x.figures])
+    tasks, figures = fullest_entrant.answered(benchmark), fullest_entrant.figures
     return {
         "name": name,
         "title": title_of(name).replace("_", " "),
@@ -365,31 +372,6 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "reasons": reason_bars(entrants, benchmark),
         "pairs": pairs(entrants, benchmark),
     }
-
-
-def _fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
-    """Return the model, of those with figures of a benchmark, that shows most of it.
-
-    That is one of the best status with the most documents: nobody has verified answers to
-    more than a benchmark has. Of rows that are made from a seed there is no end, so of
-    these it is one with the documents that most models answered.
-    """
-    name = benchmark.name
-    alike = Counter(entrant.standings[name].together for entrant in entrants)
-    has_end = not any(map(task_scorers.is_generated, benchmark.tasks))
-
-    def fullness(entrant: Entrant) -> tuple[int, int, int, int]:
-        benchmark_standing = entrant.standings[name]
-        is_verified = benchmark_standing.status == VERIFIED
-        document_count = entrant.figures[name]["n"]
-        return (
-            -SEVERITY.index(benchmark_standing.status),
-            document_count if has_end and is_verified else 0,
-            alike[benchmark_standing.together],
-            document_count,
-        )
-
-    return max(entrants, key=fullness)
 
 
 def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import chain
@@ -11,6 +11,8 @@ from operator import itemgetter
 from statistics import fmean
 from typing import NamedTuple
 
+from ..core import task_scorers
+from ..core.cli import quoted
 from ..core.task_scorers import Group, scorer, title_of
 from ..integrity.run_checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.judge_answer import shorten
@@ -195,6 +197,31 @@ def _marks(task_check: dict) -> Iterator[str]:
         yield f"filter {task_check['filter']:.40}"
 
 
+def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
+    """Return the model, of those with figures of a benchmark, that shows most of it.
+
+    That is one of the best status with the most documents: nobody has verified answers to
+    more than a benchmark has. Of rows that are made from a seed there is no end, so of
+    these it is one with the documents that most models answered.
+    """
+    name = benchmark.name
+    alike = Counter(entrant.standings[name].together for entrant in entrants)
+    has_end = not any(map(task_scorers.is_generated, benchmark.tasks))
+
+    def fullness(entrant: Entrant) -> tuple[int, int, int, int]:
+        benchmark_standing = entrant.standings[name]
+        is_verified = benchmark_standing.status == VERIFIED
+        document_count = entrant.figures[name]["n"]
+        return (
+            -SEVERITY.index(benchmark_standing.status),
+            document_count if has_end and is_verified else 0,
+            alike[benchmark_standing.together],
+            document_count,
+        )
+
+    return max(entrants, key=fullness)
+
+
 def add_remarks(entrants: list[Entrant]) -> None:
     """Add what is remarked of models, the reasons of their status first."""
     lookalikes, copies = _find_lookalikes(entrants), _find_copies(entrants)
@@ -225,11 +252,8 @@ def add_remarks(entrants: list[Entrant]) -> None:
 
 
 def _names_of(entrants: list[Entrant]) -> str:
-    """Return the names of models, quoted, as a remark on another model shows them.
-
-    Letters beyond ASCII are escaped: no name changes the order of the letters around it.
-    """
-    names = [ascii(f"{entrant.name:.100}") for entrant in entrants[:_MOST_NAMES]]
+    """Return the names of models as a remark on another model shows them."""
+    names = [quoted(entrant.name) for entrant in entrants[:_MOST_NAMES]]
     if hidden_count := len(entrants) - len(names):
         names.append(f"{hidden_count:,} more")
     return ", ".join(names)
@@ -243,12 +267,19 @@ def _odd_letters(name: str) -> Iterator[str]:
 
 
 def _find_lookalikes(entrants: list[Entrant]) -> dict[Entrant, list[Entrant]]:
-    """Return the other models that each one's name looks like."""
+    """Return the other models that each one's name looks like, by the names as given.
+
+    That runs give the very same name is a remark of their own.
+    """
     entrants_by_look: dict[str, list[Entrant]] = defaultdict(list)
     for entrant in entrants:
-        entrants_by_look[_look(entrant.name)].append(entrant)
+        entrants_by_look[_look(entrant.model.given_name)].append(entrant)
     return {
-        entrant: [other for other in entrants_of_look if other is not entrant]
+        entrant: [
+            other
+            for other in entrants_of_look
+            if other.model.given_name != entrant.model.given_name
+        ]
         for entrants_of_look in entrants_by_look.values()
         for entrant in entrants_of_look
     }

@@ -37,6 +37,8 @@ SCRIPT_LINE = "// temporal-eval leaderboard"
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 20_000_000  # of the page
 MOST_OF_A_FILE = 300  # documents
+LONGEST_NAME, LONGEST_LABEL = 28, 16  # characters of a model's name, and in a picture
+_PLACE = re.compile(r" \(#\d+\)$")  # of a model on the board, behind its name
 # Whether a smaller page without documents has run cards, and of how many models it is.
 _SMALLER = ((True, None), (False, None), (False, 500), (False, 50))
 
@@ -60,8 +62,9 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
             check_output(script_path, "leaderboard", re.escape(SCRIPT_LINE))
             script_by_path[script_path] = script.encode()
     script_data = {
-        # In the order in which documents number them; the page has its own.
-        "models": [printable(model.name) for model in models],
+        # In the order in which documents number them.
+        "models": _shown_names([model.name for model in models]),
+        "labels": _shown_names([model.name for model in models], LONGEST_LABEL),
         "reasons": {task: scorer(task).utils.REASONS for task in json_by_task},
         "tasks": {group["name"]: group["tasks"] for group in board["benchmarks"]},
         "pairs": {group["name"]: group["pairs"] for group in board["benchmarks"]},
@@ -89,12 +92,13 @@ def _page_content(
     models = [entrant.model for entrant in board["models"]]
     shown = {"models": board["models"][:most_models]}
     shown["left_out"] = board["left_out"][:most_models]
-    names = _shown_names([entrant.name for entrant in board["models"]])
+    ids = [entrant.id for entrant in board["models"]]
     page_text = _render(
         **board | shown,
         hidden_count=len(models) - len(shown["models"]),
         has_cards=has_cards,
-        shown_names=dict(zip((entrant.id for entrant in board["models"]), names)),
+        names=dict(zip(ids, script_data["models"])),
+        labels=dict(zip(ids, script_data["labels"])),
         held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
         held_counts={task: len(json_by_task[task]) for task in json_by_task},
         total=len({key for model in models for key, _ in model.documents()}),
@@ -169,23 +173,23 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _shown_names(names: list[str]) -> list[str]:
-    """Return names without their middles where they are long, and no two alike."""
-    shown_names = [_middle(name) for name in names]
-    for longest in (60, 200):
-        counts = Counter(shown_names)
-        shown_names = [
-            _middle(name, longest) if counts[shown] > 1 else shown
-            for name, shown in zip(names, shown_names)
-        ]
-    counts = Counter(shown_names)
-    return [
-        f"{shown} ({number})" if counts[shown] > 1 else shown
-        for number, shown in enumerate(shown_names, 1)
-    ]
+def _shown_names(names: list[str], longest: int = LONGEST_NAME) -> list[str]:
+    """Return names without their middles where they are long, and no two alike.
+
+    Where two would be, the places of their models on the board tell them apart.
+    """
+    short_names = [_middle(name, longest) for name in names]
+    counts = Counter(short_names)
+    shown_names = []
+    for number, (name, short_name) in enumerate(zip(names, short_names), 1):
+        place = f" (#{number})"
+        if counts[short_name] > 1 or _PLACE.search(short_name):
+            short_name = _middle(name, longest - len(place)) + place
+        shown_names.append(short_name)
+    return shown_names
 
 
-def _middle(name: str, longest: int = 28) -> str:
+def _middle(name: str, longest: int = LONGEST_NAME) -> str:
     """Return a name without its middle where it is long: both of its ends tell."""
     name = printable(name)
     if len(name) <= longest:

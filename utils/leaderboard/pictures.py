@@ -21,7 +21,7 @@ from ..core.task_scorers import Group, scorer
 from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .model_status import Entrant
+from .model_status import Entrant, fullest
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
@@ -76,19 +76,22 @@ def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[
     """Return the panels of each benchmark with levels: the mean of its tasks, and each.
 
     A task has one if a model has scores at two levels or more, and several tasks a mean.
+    The levels are those of the model that shows most of the benchmark, of those with some.
     """
     panels_of_benchmarks = []
     for benchmark in benchmarks:
         panels = []
         for task in benchmark.tasks:
-            if panel := _panel((task,), task, entrants, partial(_rows_by_level, task)):
+            rows_of = partial(_rows_by_level, task)
+            if panel := _panel((task,), task, benchmark, entrants, rows_of):
                 panels.append(panel)
         tasks = tuple(panel.name for panel in panels)
         if len(tasks) > 1:
-            rows_of = partial(
-                _mean_by_level, Group(benchmark.name, tasks, benchmark.by_size)
-            )
-            if mean_panel := _panel(tasks, benchmark.name, entrants, rows_of):
+            with_levels = Group(benchmark.name, tasks, benchmark.by_size)
+            rows_of = partial(_mean_by_level, with_levels)
+            if mean_panel := _panel(
+                tasks, benchmark.name, benchmark, entrants, rows_of
+            ):
                 panels = [mean_panel, *panels]
         if panels:
             panels_of_benchmarks.append(panels)
@@ -129,6 +132,7 @@ def _rows_by_level(task: str, entrant: Entrant) -> dict[str, dict]:
 def _panel(
     tasks: tuple[str, ...],
     name: str,
+    benchmark: Group,
     entrants: list[Entrant],
     rows_of: Callable[[Entrant], dict[str, dict]],
 ) -> Panel | None:
@@ -136,17 +140,22 @@ def _panel(
 
     `rows_of` returns level -> figures of a model.
     """
-    rows_by_model = {
-        number: rows
-        for number, entrant in enumerate(entrants[:MOST_LINES])
-        if len(rows := rows_of(entrant)) > 1
+    shown = entrants[:MOST_LINES]
+    rows_by_entrant = {
+        entrant: rows for entrant in shown if len(rows := rows_of(entrant)) > 1
     }
-    levels = sorted({*chain(*rows_by_model.values())}, key=natural)
-    if not levels:
+    if not rows_by_entrant:
         return None
+    levels = rows_by_entrant[fullest(benchmark, [*rows_by_entrant])].keys()
+    rows_by_model = {
+        shown.index(entrant): {level: rows[level] for level in levels & rows.keys()}
+        for entrant, rows in rows_by_entrant.items()
+        if levels & rows.keys()
+    }
     step = (RIGHT - LEFT) / len(levels)
     x_by_level = {
-        level: LEFT + step * (place + 0.5) for place, level in enumerate(levels)
+        level: LEFT + step * (place + 0.5)
+        for place, level in enumerate(sorted(levels, key=natural))
     }
     points_by_model = {}
     for place, (model, rows) in enumerate(rows_by_model.items()):

@@ -38,6 +38,11 @@ class Model:
     messages: list[str] = field(default_factory=list)  # on its lines, for a user
     tasks: dict[str, Tally] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)  # lines, by task
+    given_name: str = field(init=False)  # before names were made unique
+
+    def __post_init__(self) -> None:
+        """Keep the name that was given."""
+        self.given_name = self.name
 
     @property
     def source(self) -> AnswerFile:

@@ -425,7 +425,7 @@ function pairChart(names, blocks, models, rule, benchmark) {
   const svg = draw("svg", { viewBox: `0 0 ${width} ${PAIR.top + lines + 6}`, class: "pair" });
   const heads = [[0, middle - 6, "end"], [1, middle + 6, "start"]];
   for (const [side, x, anchor] of heads) {
-    const text = `${shorten(data.models[models[side]], isNarrow ? 14 : 26)} higher`;
+    const text = `${(isNarrow ? data.labels : data.models)[models[side]]} higher`;
     svg.append(draw("text", { x, y: 14, "text-anchor": anchor, class: "head" }, text));
   }
   let y = PAIR.top;
@@ -557,7 +557,7 @@ function barsPicture(bars) {
   const rows = [...bars.querySelectorAll(".row.bar")].filter((bar) => bar.offsetParent);
   const parts = rows.flatMap((bar, number) => {
     let x = BARS.name;
-    const name = shorten(bar.querySelector(".model").textContent.trim(), 28);
+    const name = bar.querySelector(".model bdi").textContent;
     const pieces = [...bar.querySelectorAll(".part")].map((part) => {
       const width = (BARS.width * parseFloat(part.getAttribute("width"))) / 100;
       const piece = part.cloneNode(true);
