@@ -599,7 +599,7 @@ ROWS = [  # which rows they are, as results say; the status, and the remark
         "verified",
         "all 100 documents of seed 20261121 (100 rows, levels 1-5)",
     ),
-    ({"gen_levels": "1-2"}, "not verified", "levels 1-2), not the task's levels 1-5"),
+    ({"gen_levels": "1-2"}, "not verified", "levels 1-2); the task has levels 1-5"),
     (
         {"gen_knobs": EASY},
         "not verified",

@@ -238,6 +238,7 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "results4": (os.mkfifo, "is a pipe"),
     "results5": (os.mkdir, "is a folder"),
     "results6": (lambda x: x.symlink_to("/dev/zero"), "is a link"),
+    "results7": (lambda x: x.write_text(f"[{'9' * 5000}]"), "file (has a number of too many digits); "),
 }  # fmt: skip
 
 

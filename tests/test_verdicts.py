@@ -753,6 +753,17 @@ def test_runs_of_one_name_and_one_place_are_numbered_from_the_second():
     assert [model.name for model in models] == ["M (p)", "M (p) (2)", "M (p) (3)"]
 
 
+@pytest.mark.parametrize("target", ["/dev/zero", "nowhere", "of no samples"])
+def test_a_link_that_leads_to_no_run_is_named_itself(tmp_path, call_score, target):
+    (tmp_path / "of no samples").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / target)
+    good = write(tmp_path / "good.jsonl", GOOD)
+    status, _, messages = call_score(link, good)
+    assert status == 1
+    assert messages.startswith(f"{link}: ")
+
+
 def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
     path = tmp_path / "a" / NAME.format("tcp_long", 1)
     path.parent.mkdir()

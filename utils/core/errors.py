@@ -27,7 +27,20 @@ class Excess(Exception):
 MACHINE_FAULTS = {errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EMFILE, errno.ENFILE}
 
 
+def json_fault(error: ValueError | RecursionError) -> str:
+    """Return what is wrong with a text that is to be JSON.
+
+    What Python says of a long number, or of depth, is advice for who called the parser.
+    """
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    return (
+        "has a number of too many digits" if type(error) is ValueError else f"{error}"
+    )
+
+
 def fault_of(error: OSError) -> str:
     """Return what is wrong with a file, and the fix where that is plain."""
-    fix = "; check the path" if isinstance(error, FileNotFoundError) else ""
+    is_of_path = isinstance(error, FileNotFoundError | IsADirectoryError)
+    fix = "; check the path" if is_of_path else ""
     return f"{error.strerror or error}{fix}"

@@ -24,7 +24,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from .errors import LineError, ToolError
+from .errors import LineError, ToolError, json_fault
 
 
 if TYPE_CHECKING:
@@ -150,10 +150,10 @@ def parse(line: Line) -> dict:
             return json_value
     except UnicodeDecodeError:
         fault = "is not UTF-8; save the file as UTF-8 JSON Lines"
-    except RecursionError:
-        fault = "is nested too deeply; fix the line"
+    except RecursionError as error:
+        fault = f"{json_fault(error)}; fix the line"
     except ValueError as error:
-        fault = f"{error}; fix the line"
+        fault = f"{json_fault(error)}; fix the line"
         if not re.match(rb"\s*\{.", line.text):
             fault = "is not JSON Lines; write a JSON object in each line"
         elif not line.text.endswith((b"\n", b"}")):

@@ -310,8 +310,10 @@ def reading(task: str, doc: dict) -> Iterator[None]:
             raise FamilyError(
                 f"{place}: {error!r:.200} of a document of {task}"
             ) from error
+        # Of a family that raises without a word, the name of the error.
+        fault = fault or f"{f'{error}' or repr(error):.100}"
         raise DocumentError(
-            f"its document is not one of {task} ({fault or f'{error!r:.100}'}); give the"
+            f"its document is not one of {task} ({fault}); give the"
             " 'doc' as the harness logs it, or the task that it is of"
         ) from None
 

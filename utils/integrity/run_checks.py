@@ -345,7 +345,7 @@ class Check:
         reason = _share_text(n, parsed_request.row_count, rows_name)
         own_difficulty = _describe_difficulty(own_request)
         if difficulty != own_difficulty:
-            return UNKNOWN, f"{reason}, not the task's {own_difficulty}", False
+            return UNKNOWN, f"{reason}; the task has {own_difficulty}", False
         has_all = n == parsed_request.row_count
         return VERIFIED, reason, has_all and parsed_request == own_request
 

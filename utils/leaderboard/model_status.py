@@ -241,7 +241,7 @@ def add_remarks(entrants: list[Entrant]) -> None:
         remarks_of_others = []
         if others := lookalikes[entrant]:
             remarks_of_others.append(f"the name looks like {_names_of(others)}")
-        remarks_of_others += _odd_letters(entrant.name)
+        remarks_of_others += _odd_letters(entrant.model.given_name)
         for answer_count, others in copies[entrant].items():
             answers_text = f"all {answer_count:,} answers to shared documents"
             remarks_of_others.append(f"{answers_text} are those of {_names_of(others)}")

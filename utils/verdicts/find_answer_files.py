@@ -92,6 +92,19 @@ def find_answer_files(
     return [*sources.values()], failures
 
 
+def name_as_given(failures: list[Failure], arguments: list[str]) -> list[Failure]:
+    """Return failures of which those of a whole argument that is a link name the link.
+
+    What it leads to stands neither on the command line nor in a submission.
+    """
+    link_by_target = {}
+    for argument in arguments:
+        _, path_text = _split_argument(argument)
+        if os.path.islink(path_text):
+            link_by_target[Path(os.path.realpath(path_text))] = Path(path_text)
+    return [x._replace(path=link_by_target.get(x.path, x.path)) for x in failures]
+
+
 def _runs_of(
     sources: list[AnswerFile],
 ) -> tuple[list[list[AnswerFile]], dict[Path, str]]:

@@ -25,7 +25,7 @@ from types import UnionType
 from typing import NamedTuple
 
 from ..core.documents import document
-from ..core.errors import FamilyError, ToolError
+from ..core.errors import FamilyError, ToolError, json_fault
 from ..core.files import HashedFile, Line, parse, read_lines
 from ..core.task_scorers import all_tasks, bare, scorer
 from ..packs.random_sample import SEED_KEY
@@ -266,15 +266,19 @@ def read_results(path: Path) -> tuple[dict, str]:
     """
     with HashedFile(path) as file:
         content, digest = file.read_whole(), file.digest()
+    fix = "copy it again, or delete it"
     try:
         results = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        fault = f"is not a results file ({json_fault(error)})"
+        raise ToolError(f"{path}: {fault}; {fix}") from None
+    try:
         for key, section in results.items():
             if isinstance(section, dict):
                 results[key] = {bare(task): claim for task, claim in section.items()}
         _cells(results, **_TYPES)
-    except (ValueError, RecursionError, AttributeError) as error:
-        fault, fix = f"is not a results file ({error})", "copy it again, or delete it"
-        raise ToolError(f"{path}: {fault}; {fix}") from None
+    except (ValueError, AttributeError) as error:
+        raise ToolError(f"{path}: is not a results file ({error}); {fix}") from None
     return results, digest
 
 

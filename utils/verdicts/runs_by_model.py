@@ -18,7 +18,12 @@ from typing import Any
 
 from ..core.progress import progress
 from ..packs.random_sample import recognise
-from .find_answer_files import AnswerFile, Failure, find_answer_files
+from .find_answer_files import (
+    AnswerFile,
+    Failure,
+    find_answer_files,
+    name_as_given,
+)
 from .judge_answer import shorten
 from .judge_file import MOST_FAULTS
 from .read_answers import LONGEST
@@ -160,7 +165,7 @@ def read_models(
     for first_model, *_ in models_of_runs:  # all filters of a run share its tables
         for table in first_model.tables:
             first_model.messages += _messages(table)
-    return models, failures
+    return models, name_as_given(failures, arguments)
 
 
 def _drop_excess(models_of_runs: list[list[Model]], most: int) -> Iterator[Failure]:
