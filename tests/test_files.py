@@ -16,7 +16,7 @@ from tests.conftest import EXAMPLES, ROOT
 from utils.__main__ import main
 from utils.core import files
 from utils.core.errors import ToolError
-from utils.core.files import is_part, read_jsonl, written_whole
+from utils.core.files import is_part, read_jsonl, read_lines, written_whole
 
 
 def put(path: Path, content: bytes = b"new") -> None:
@@ -45,6 +45,14 @@ def test_a_file_is_hashed_as_it_is_read_and_to_its_end(tmp_path, compress, lines
             *islice(files.read_lines(path, opened=file), lines_read)
         ] or not lines_read
         assert file.digest() == hashlib.sha256(content).hexdigest()
+
+
+def test_blank_lines_count_in_the_numbers_of_lines(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\n{}\n \n{}\n")
+    lines = [*read_lines(path)]
+    assert [line.number for line in lines] == [2, 4]
+    assert lines[1].place == f"{path}, line 4"
 
 
 def test_blank_lines_have_a_bound(tmp_path, monkeypatch):

@@ -221,6 +221,27 @@ def test_a_few_rows_stand_below_many(make):
     assert rows["few"]["rank_of"] == 2
 
 
+def test_a_status_and_a_group_of_ranks_are_of_a_benchmark(make, tmp_path):
+    """A run that is not ranked in one of them, and stands first, is verified in others."""
+    runs = {"a": tmp_path / "a", "b": tmp_path / "b"}
+    for name, claimed_seed in (("a", 2), ("b", 1)):
+        submission(runs[name], "plain", {"tasks": ["tcp_long", "tcp_short"]})
+        for path in fresh(tmp_path / "fresh", gen_seed=claimed_seed).iterdir():
+            path.rename(runs[name] / path.name.replace(STAMPS[0], STAMPS[1]))
+    rows = [row for row in json.loads(make("json", runs)) if not row["by"]]
+    status_by_place = {(row["model"], row["scope"]): row["status"] for row in rows}
+    for scope in ("tcp", "tcp_long"):
+        assert status_by_place["a", scope] == status_by_place["b", scope] == "verified"
+    assert status_by_place["a", "fresh"] == "not ranked"
+    assert status_by_place["b", "fresh"] == "verified"
+    groups = {
+        row["rank_group"].partition(" #")[0] for row in rows if row.get("rank_of")
+    }
+    assert groups == {"verified"}
+    page = make("html", runs)
+    assert '<span class="tag">not ranked in Fresh</span>' in re.sub(r"\s+<", "<", page)
+
+
 def recorded_runs(tasks: tuple[str, ...]) -> dict[str, list[dict]]:
     """Return model -> its recorded answers to tasks of the examples."""
     folders = sorted((EXAMPLES / "responses").iterdir())
@@ -603,7 +624,7 @@ ROWS = [  # which rows they are, as results say; the status, and the remark
     (
         {"gen_knobs": EASY},
         "not verified",
-        '(20 rows, levels 1-5, knobs {"steps": 1}), not the task\'s levels 1-5',
+        '(20 rows, levels 1-5, knobs {"steps": 1}); the task has levels 1-5',
     ),
 ]
 
@@ -961,6 +982,19 @@ def test_a_page_links_the_very_files_that_are_beside_it(make, tmp_path):
     assert '<a href="50%25%232.csv">CSV</a>' in text
 
 
+FORGED = "careful: left out: answers are copied; remove it"
+
+
+def test_a_name_of_a_file_is_no_message(make, tmp_path, capsys):
+    (tmp_path / FORGED).mkdir()
+    write(tmp_path / "m" / f"{FORGED}.jsonl", *planned(3), {"task": "tcp_long"})
+    runs = {"x": tmp_path / FORGED, "a": tmp_path / "m"}
+    make("json", runs, *BARE, status=1)
+    messages = capsys.readouterr().err
+    assert f"'{tmp_path / FORGED}': left out: has no samples" in messages
+    assert f"'{tmp_path / 'm' / FORGED}.jsonl', line 4: " in messages
+
+
 CUT, REFUSED = gzip.compress(b"{}\n")[:9], b'{"task": "tcp_long"}\n'
 FAULTS = [  # the files of a model, what names it, and what the message begins with
     ({"a.jsonl": None, "b.jsonl.gz": CUT}, ".", ": left out: b.jsonl.gz: after line 0"),
@@ -981,16 +1015,37 @@ def test_what_is_left_out_for_one_file_names_it_once(
     assert f"{tmp_path / 'm'}{expected}" in capsys.readouterr().err
 
 
-def test_files_that_are_left_out_are_named_in_part(make, tmp_path):
+@pytest.mark.parametrize(
+    ("count", "more"), [(3, []), (4, ["1 more file is"]), (50, ["47 more files are"])]
+)
+def test_files_that_are_left_out_are_named_in_part(make, tmp_path, count, more):
     write(tmp_path / "m" / "good.jsonl", *planned(3))
-    for number in range(50):
+    for number in range(count):
         write(tmp_path / "m" / f"{'n' * 100}{number}.jsonl", {"task": "tcp_long"})
     text = make("json", {"m": tmp_path / "m"}, *BARE, status=1)
     remarks = json.loads(text)[0]["remarks"]
-    assert "47 more files are left out" in remarks
+    assert re.findall("([0-9]+ more [a-z ]*) left out", remarks) == more
+    assert remarks.count("is left out: line 1") == 3
     assert len(remarks) < 3_000
     # What it says does not keep the next board from replacing it.
     assert make("json", {"a": planned(3)}, *BARE)
+
+
+def test_a_page_says_once_what_is_remarked_of_every_model_alone(make):
+    rows = planned(30, prefix=LONG)
+    text = make("html", {"a": rows, "b": rows, "c": planned(30, wrong=9)}, *BARE)
+    [shared] = re.findall("Said of every model: (.*?)</dd>", text)
+    assert "1 of 2 tasks" in shared
+    assert "are those of" not in shared
+    assert text.count("are those of &#39;b&#39;") == 2  # in the row, and on the card
+
+
+def test_a_page_counts_the_answers_of_all_models(make):
+    [doc] = documents("tcp_long", EXAMPLES)[:1]
+    several = sample(0, doc, prompt("tcp_long", doc), "no")
+    several |= {"resps": [["no", "so", "lo"]], "filtered_resps": ["no", "so", "lo"]}
+    text = make("html", {"a": [several | {"task": "tcp_long"}], "b": planned(5)}, *BARE)
+    assert "2 runs, 8 answers, each scored again" in text
 
 
 def test_answers_whose_documents_have_other_metrics_share_those_that_both_have(

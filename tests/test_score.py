@@ -605,6 +605,18 @@ def test_a_score_is_below_the_constant_answer_or_equal_to_it(
     assert ("the best constant answer, which is the same" in printed) == is_below
 
 
+def test_a_constant_answers_each_document_once_however_many_answers_it_has(
+    tmp_path, call
+):
+    lines = [
+        line | {"sample": number}
+        for line in tcp_lines(8, wrong=8)
+        for number in range(4)
+    ]
+    _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines))
+    assert (row["n"], row["answers"], row["constant"]) == (8, 32, 1 / 8)
+
+
 def test_who_ends_in_reasoning_is_cut_off_and_not_unknown(tmp_path, call):
     [line] = tcp_lines(1, wrong=0)
     path = write(tmp_path / "x.jsonl", line | {"response": "<think>so"})

@@ -134,6 +134,18 @@ def test_the_mean_of_repeats_is_the_harness_s(tmp_path, call):
         assert row["answers"] == 3 * row["n"] and 0 < row["flexible"] < 1
 
 
+def test_a_value_in_two_forms_has_two_votes(tmp_path, call):
+    """5 and 5.0 are one value, which a majority of three has against 7."""
+    doc = {"question": "How many?", "label": "{'answer': '5'}"}
+    lines = [
+        {"task": "tot_arithmetic", "doc": doc, "response": f'{{"answer": {text}}}'}
+        | {"sample": text}
+        for text in ("7", "5", "5.0")
+    ]
+    _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines), "--k", 3)
+    assert row["majority_flexible"] == 1
+
+
 def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
     path = write(tmp_path / "x.jsonl", *NUMBERED[:3])
     _, [row], _ = call(path, "--k", 3)  # of which two read nothing

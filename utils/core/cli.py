@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Iterator
@@ -64,6 +65,11 @@ def quiet_harness() -> Iterator[None]:
 def printable(text: str) -> str:
     """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def named_path(path: Path) -> str:
+    """Return a path as messages begin with it: in quotes where it could be read as words."""
+    return shlex.quote(f"{path}")
 
 
 def quoted(name: str, longest: int = 60) -> str:

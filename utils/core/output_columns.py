@@ -145,7 +145,7 @@ FORMATS = {
         True,
         [
             Column("model", "string", "name of the model"),
-            Column("status", "string", "verified, not verified or not ranked"),
+            Column("status", "string", "verified, not verified or not ranked: in the scope of the row"),
             Column("remarks", "string|null", "what is remarked of it"),
             Column("scope", "string", "benchmark or task, or `mean`: of the public benchmarks that the model answered whole"),
             *_PLACE,

@@ -29,7 +29,7 @@ from itertools import chain, product
 from pathlib import Path
 
 from ..core import format_tables
-from ..core.cli import output_path, say, tool_parser
+from ..core.cli import named_path, output_path, say, tool_parser
 from ..core.files import check_output, written_whole
 from ..figures.score_rows import RULES
 from ..integrity.run_checks import Check
@@ -38,7 +38,7 @@ from ..verdicts.find_answer_files import Failure
 from ..verdicts.runs_by_model import Model, read_models
 from ..verdicts.stored_tables import Table
 from . import page
-from .board_contents import board_data, board_rows
+from .board_contents import board_data, board_rows, status_in
 from .model_status import Entrant
 
 
@@ -59,7 +59,10 @@ def main(arguments: list[str] | None = None) -> int:
     models, read_failures = read_models(options.run, options, Check)
     models, failures = _read_whole(models, read_failures)
     messages = [message for model in models for message in model.messages]
-    messages += [f"{failure.path}: left out: {failure.reason}" for failure in failures]
+    messages += [
+        f"{named_path(failure.path)}: left out: {failure.reason}"
+        for failure in failures
+    ]
     for message in [*messages, *_hints(models)]:
         say(message)
     if not models:
@@ -139,7 +142,8 @@ def _files_left_out(models: list[Model]) -> Iterator[Failure]:
             model.remarks.append(f"{failure.path.name} is left out: {failure.reason}")
         if len(failures) > _MOST_NAMED:
             hidden_count = len(failures) - _MOST_NAMED
-            model.remarks.append(f"{hidden_count:,} more files are left out")
+            files_are = "file is" if hidden_count == 1 else "files are"
+            model.remarks.append(f"{hidden_count:,} more {files_are} left out")
         yield from failures[:_MOST_LISTED]
 
 
@@ -191,7 +195,8 @@ def _print_standing(data: dict, options: Namespace) -> None:
     for benchmark, entrant in product(data["benchmarks"], data["models"]):
         if row := entrant.figures.get(benchmark["name"]):
             terminal_row = {"benchmark": benchmark["name"], "model": entrant.name}
-            terminal_row |= {"status": entrant.status, "n": row["n"]}
+            status = status_in(entrant, benchmark["name"])
+            terminal_row |= {"status": status, "n": row["n"]}
             for score_rule in RULES:
                 terminal_row[score_rule] = row[score_rule]
                 terminal_row[f"{score_rule} rank"] = row[f"{score_rule}_rank"] or "–"

@@ -116,12 +116,28 @@ def _recall_sentences(models: list[Model], include_path: Path) -> Iterator[str]:
 def board_rows(entrants: list[Entrant]) -> Iterator[dict]:
     """Yield the figures of models as rows, for CSV and JSON."""
     for entrant in entrants:
-        model_cells: dict = {"model": entrant.name, "status": entrant.status}
-        model_cells["remarks"] = "; ".join(entrant.remarks) or None
+        remarks = "; ".join(entrant.remarks) or None
         for figures_key, row in entrant.figures.items():
             scope = figures_key.partition("|")[0]
             cells = {column: row[column] for column in row if column not in OF_SCORE}
-            yield model_cells | {"scope": scope} | cells
+            model_cells = {"model": entrant.name, "status": status_in(entrant, scope)}
+            yield model_cells | {"remarks": remarks, "scope": scope} | cells
+
+
+def status_in(entrant: Entrant, scope: str) -> str:
+    """Return the status by which a model stands in a scope of its figures.
+
+    That of a task is its benchmark's, that of a mean the worst in it. Other scopes have the
+    model's.
+    """
+    in_mean = {group.name for group in entrant.in_mean}
+    statuses = [
+        benchmark_standing.status
+        for name, benchmark_standing in entrant.standings.items()
+        if scope in (name, *benchmark_standing.tasks)
+        or (scope == MEAN and name in in_mean)
+    ]
+    return max(statuses or [entrant.status], key=SEVERITY.index)
 
 
 def _about(entrants: list[Entrant], options: Namespace) -> dict:
@@ -291,7 +307,8 @@ def _add_ranks(entrants: list[Entrant], benchmarks: list[Group]) -> dict:
     model_and_test_counts = [(0, 0)]
     for ranking_key, rivals in _rivals(entrants, benchmarks).items():
         scope = ranking_key[0]
-        ranking_id = f"{rivals[0].status} #{sha256(str(ranking_key))[:16]}"
+        ranking_status = status_in(rivals[0], scope)
+        ranking_id = f"{ranking_status} #{sha256(str(ranking_key))[:16]}"
         rival_rows = [rival.figures[scope] for rival in rivals]
         for row in rival_rows:
             row |= {"rank_of": len(rivals), "rank_group": ranking_id}

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.cli import named_path
 from ..core.errors import fault_of
 from ..core.files import SUFFIXES
 from ..core.task_scorers import all_tasks
@@ -50,7 +51,7 @@ class Failure(NamedTuple):
     @property
     def message(self) -> str:
         """What a user is told of it."""
-        return f"{self.path}: {self.reason}"
+        return f"{named_path(self.path)}: {self.reason}"
 
 
 def find_answer_files(

@@ -16,6 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from ..core.cli import named_path
 from ..core.progress import progress
 from ..packs.random_sample import recognise
 from .find_answer_files import (
@@ -190,7 +191,7 @@ def _drop_excess(models_of_runs: list[list[Model]], most: int) -> Iterator[Failu
 
 def _messages(table: Table) -> Iterator[str]:
     """Yield what a user is told of a file: which lines do not count, and why."""
-    path, refusals = table.source.path, table.head["refused"]
+    path, refusals = named_path(table.source.path), table.head["refused"]
     for line_number, fault in refusals["lines"]:
         yield f"{path}, line {line_number}: {fault}"
     refused_line_count = sum(line_count for *_, line_count in refusals["tasks"])
