@@ -699,6 +699,22 @@ def test_filters_count_as_models_of_an_argument(tmp_path, call_score):
     assert "has more than 2 models, as filters count; raise --most_runs" in said
 
 
+def test_an_argument_has_at_most_so_many_documents(tmp_path, call_score):
+    docs = documents("tcp_long", EXAMPLES)
+    for name, count in (("a", 3), ("b", 2), ("c", 2)):
+        lines = [sample(number, docs[number], "", "x") for number in range(count)]
+        write(tmp_path / "many" / name / NAME.format("tcp_long", 1), *lines)
+    other = write(tmp_path / "other.jsonl", *answers(4))
+    options = ["--most_argument_documents", 5]
+    status, printed, said = call_score(tmp_path / "many", other, *options)
+    assert status == 1
+    headings = [line for line in printed.splitlines() if line.startswith("## ")]
+    assert headings == ["## a", "## b", "## other"]
+    fault = "has more than 5 documents with those before it"
+    fix = "raise --most_argument_documents"
+    assert f"{tmp_path / 'many' / 'c'}: {fault}; {fix}\n" in said
+
+
 def test_a_claimed_name_has_no_blanks_that_nobody_sees(tmp_path, scored):
     for place, claimed_name in (("a", "org/m"), ("b", " org/m\n"), ("c", "a  b")):
         write(tmp_path / place / NAME.format("tcp_long", 1), GOOD)

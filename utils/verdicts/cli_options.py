@@ -14,6 +14,10 @@ from .judge_file import LIMITS
 _RUN_LIMITS = {
     "most_runs": (100, "models that one argument stands for, of each filter one"),
     "most_files": (1_000, "files that one argument stands for"),
+    "most_argument_documents": (
+        500_000,
+        "documents, of all tasks and models, that one argument stands for",
+    ),
     "most_argument_seconds": (
         1_800,
         "seconds of processor time to judge the files that one argument stands for",

@@ -154,7 +154,7 @@ def read_models(
             place = Path(os.path.realpath(source.place))
             tables_by_run[source.label or place].append(table)
     models_of_runs = [_models_of(tables) for tables in tables_by_run.values()]
-    failures += _drop_excess(models_of_runs, options.most_runs)
+    failures += _drop_excess(models_of_runs, options)
     models = [model for models_of_run in models_of_runs for model in models_of_run]
     _make_names_unique(models)
     entries = [task_entry for model in models for _, task_entry in model.entries]
@@ -169,22 +169,36 @@ def read_models(
     return models, name_as_given(failures, arguments)
 
 
-def _drop_excess(models_of_runs: list[list[Model]], most: int) -> Iterator[Failure]:
-    """Drop the models of an argument beyond so many, and yield why.
+def _drop_excess(
+    models_of_runs: list[list[Model]], options: Namespace
+) -> Iterator[Failure]:
+    """Drop the models of an argument beyond its bounds, and yield why.
 
     A run has a model for each of its filters.
     """
-    counts: Counter[str] = Counter()
+    model_counts: Counter[str] = Counter()
+    document_counts: Counter[str] = Counter()
     dropped: dict[str, Failure] = {}
     for models in models_of_runs:
         for model in [*models]:
             source = model.source
-            counts[source.argument] += 1
-            if counts[source.argument] > most:
-                models.remove(model)
-                fault = f"has more than {most:,} models, as filters count; raise --most_runs"
-                failure = Failure(source.place, source.label, fault)
-                dropped.setdefault(source.argument, failure)
+            argument = source.argument
+            model_counts[argument] += 1
+            document_counts[argument] += sum(
+                task_entry["documents"] for _, task_entry in model.entries
+            )
+            if model_counts[argument] > options.most_runs:
+                fault = f"has more than {options.most_runs:,} models, as filters count"
+                fix = "raise --most_runs"
+            elif document_counts[argument] > options.most_argument_documents:
+                bound = options.most_argument_documents
+                fault = f"has more than {bound:,} documents with those before it"
+                fix = "raise --most_argument_documents"
+            else:
+                continue
+            models.remove(model)
+            failure = Failure(source.place, source.label, f"{fault}; {fix}")
+            dropped.setdefault(argument, failure)
     models_of_runs[:] = filter(None, models_of_runs)
     yield from dropped.values()
 
