@@ -231,8 +231,8 @@ BAD = {  # what stands in the place of samples -> why it is left out
     "alone": (lambda x: write(x.with_name(f"results_{STAMPS[0]}.json"), {}), "without samples"),
     "filter": (lambda x: write(x, *lines("tcp_long", "plain", ODD_FILTER)), "'filter' is a dict"),
     # In the place of results.
-    "results0": (lambda x: x.write_text("[1]"), "is not a results file"),
-    "results1": (lambda x: x.write_text("[" * 10**5), "is not a results file"),
+    "results0": (lambda x: x.write_text("[1]"), "is not a results file (is not a JSON object)"),
+    "results1": (lambda x: x.write_text("[" * 10**5), "is not a results file (is nested too"),
     "results2": (lambda x: x.write_text("{"), "is not a results file"),
     "results3": (lambda x: x.write_text("\x00"), "is not a results file"),
     "results4": (os.mkfifo, "is a pipe"),

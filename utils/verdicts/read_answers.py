@@ -223,12 +223,12 @@ _READERS = {
 
 
 def _cells(record: dict, **types: type | UnionType) -> dict:
-    """Return the cells of a line that are to be of types; ValueError for other types."""
+    """Return the cells of a line that are to be of types; ToolError for other types."""
     for column, cell_type in types.items():
         if not isinstance(cell := record.get(column), cell_type):
             type_name = getattr(cell_type, "__name__", cell_type)
             fault = f"'{column}' is a {type(cell).__name__}, not {type_name}"
-            raise ValueError(f"{fault}; fix it")
+            raise ToolError(f"{fault}; fix it")
     return {column: record.get(column) for column in types}
 
 
@@ -266,19 +266,17 @@ def read_results(path: Path) -> tuple[dict, str]:
     """
     with HashedFile(path) as file:
         content, digest = file.read_whole(), file.digest()
-    fix = "copy it again, or delete it"
     try:
         results = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        fault = f"is not a results file ({json_fault(error)})"
-        raise ToolError(f"{path}: {fault}; {fix}") from None
-    try:
+        if not isinstance(results, dict):
+            raise ToolError("is not a JSON object")
         for key, section in results.items():
             if isinstance(section, dict):
                 results[key] = {bare(task): claim for task, claim in section.items()}
         _cells(results, **_TYPES)
-    except (ValueError, AttributeError) as error:
-        raise ToolError(f"{path}: is not a results file ({error}); {fix}") from None
+    except (ValueError, RecursionError) as error:
+        fault, fix = json_fault(error), "copy it again, or delete it"
+        raise ToolError(f"{path}: is not a results file ({fault}); {fix}") from None
     return results, digest
 
 
