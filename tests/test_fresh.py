@@ -3,6 +3,7 @@
 import json
 import logging
 import pickle
+import random
 import re
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
+from lm_eval_tasks.fresh.generators._arithmetic_spans_and_order import before_or_after
 from lm_eval_tasks.fresh.generators._wording import ordinal
 from lm_eval_tasks.fresh.utils import (
     NAMES,
@@ -45,6 +47,19 @@ def perfect(task: str, document: dict) -> str:
     """Return the answer of one who knows it and does what the prompt says."""
     ways = obedient.responses(scorer(task).family, document, prompt(task, document))
     return ways[obedient.AS_ASKED][0]
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_who_is_asked_strictly_of_a_moment_is_not_in_its_own_answer(side):
+    """Of 3,000 problems, some ask for the day of one of the people."""
+    people_of_the_day = []
+    for seed in range(3_000):
+        problem = before_or_after(random.Random(seed), 1)
+        if found := re.search(rf"strictly {side} ([^?]+)\?", problem.text):
+            names = re.findall(rf"(\w+) on {re.escape(found[1])}", problem.text)
+            people_of_the_day += names
+            assert not {*names} & {*problem.answer["unordered_list"]}
+    assert len(people_of_the_day) > 1
 
 
 def test_a_seed_names_its_rows_for_ever():

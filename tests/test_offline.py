@@ -18,6 +18,7 @@ from tests.examples import SOURCES
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of, load
 from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
 
 
 LOCAL = ["--allow-partial", *SOURCES]
@@ -259,6 +260,20 @@ def make_of(text: str, folder: Path, pack: Path, *options: str) -> int:
 
 def row(**cells) -> str:
     return json.dumps(json.loads(ROWS[0]) | cells) + "\n"
+
+
+def test_rows_of_ones_own_are_of_no_revision_of_the_publisher(tmp_path):
+    """Not even as many as the benchmark has."""
+    task, name = "timebench_tracie", "tracie_timebench.jsonl"
+    (tmp_path / "source").mkdir()
+    row_text = (EXAMPLES / "data" / name).read_text().splitlines()[0] + "\n"
+    row_count, _ = scorer(task).upstream
+    (tmp_path / "source" / name).write_text(row_text * row_count)
+    source = f"--source=timebench={tmp_path / 'source'}"
+    assert make(tmp_path / "pack", "--tasks", task, source) == 0
+    entry = manifest_of(tmp_path / "pack")["data"][name]
+    assert (entry["rows"], entry["given_as"]) == (row_count, "local file")
+    assert entry["upstream_revision"] is None
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from tests.recall import HABITS, pairs_of, simulate
 from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
+from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, scorer, transformations
 from utils.integrity.recall import (
     Hits,
@@ -107,7 +108,7 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
         " recalls public rows.",
         "no sign that mirror recalls labels: it answers 0 of 20 paired twins with the public"
         " row's answer, and 20 with its mirror image (0 of 10 pairs against 10)",
-        "no sign that &#39;solver&#39; recalls labels: it answers 0 of 20 paired twins with the public"
+        "no sign that solver recalls labels: it answers 0 of 20 paired twins with the public"
         " row's answer, and 0 with its mirror image (0 of 10 pairs against 0)",
     ):
         assert f"{DATES}: {claim}" in printed
@@ -122,6 +123,21 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     assert "recall" not in capsys.readouterr().out
     assert compare(paired, runs[0]) == 1
     assert "parrot: is the only run; name two or more" in capsys.readouterr().err
+
+
+def test_a_run_without_a_pair_is_no_test(paired, tmp_path, capsys):
+    whole = answers(paired, tmp_path / "whole", "original")
+    part = answers(paired, tmp_path / "part", "original")
+    twins_path = part / f"{DATES}.jsonl"
+    write(twins_path, *read_jsonl(twins_path)[:1])
+    page = tmp_path / "board.html"
+    outputs = ["--html", str(page), "--include_path", str(paired)]
+    assert main(["leaderboard", str(whole), str(part), *outputs]) == 0
+    claims = page.read_text().partition('<section id="recall"')[2]
+    claims = claims.partition("</section>")[0]
+    assert "&#39;whole&#39; answers 20 of 20 paired twins" in claims
+    assert "of &#39;part&#39;: " in claims
+    assert "adjusted for" not in claims  # it would be for two tests or more
 
 
 def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):

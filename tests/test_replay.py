@@ -267,6 +267,7 @@ def altered(**cells: object) -> list[dict]:
         (altered(task="tcp_short"), TASK, NOT_ASKED.format(3, "tcp_short")),
         (altered(doc_id=1), TASK, "line 4: is a second answer to document 1 of tcp_long, after answers.jsonl, line 2; keep one"),
         (RECORDED[1:], TASK, "tcp_long: 1 documents have no answer, the first of them document 0; give "),
+        (RECORDED[2:], TASK, "tcp_long: 2 documents have no answer, the first of them document 0; give "),
         ([OUTPUT], [], "line 1: answers chat messages; add --apply_chat_template"),
         ([TEXT], ["--apply_chat_template"], "line 1: answers a text; leave out --apply_"),
         ([PLAIN | {"response": 1}], [], "line 1: 'response' is a int, not"),
