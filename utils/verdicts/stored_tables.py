@@ -369,16 +369,9 @@ def _judge(
         paths = [judging.source.path for judging in judgings]
         sizes = [*map(_size_of, paths)]
         spent: Counter[str] = Counter()  # milliseconds of processor time, by argument
-        most_milliseconds = options.most_argument_seconds * 1000
-
-        def affordable() -> Iterator[Judging]:
-            for judging in judgings:  # each looked at when it is its turn
-                if spent[judging.source.argument] < most_milliseconds:
-                    shared.load()
-                    yield judging
-
+        affordable = _affordable(judgings, spent, shared, options)
         with metered(meters, sizes, lambda: _say_kept(missing)) as show:
-            replies = judge_apart(affordable(), options, lambda: show(len(tables)))
+            replies = judge_apart(affordable, options, lambda: show(len(tables)))
             with closing(replies):  # ends its processes before their folder goes
                 for judging, reply in replies:
                     spent[judging.source.argument] += judging.meter.milliseconds
@@ -387,6 +380,23 @@ def _judge(
                     source_digests = digests[judging.source]
                     tables.append(_put(judging, reply, source_digests, key, place))
     return [*tables, *_without_time(judgings, tables, options)]
+
+
+def _affordable(
+    judgings: list[Judging],
+    spent: Counter[str],
+    shared: _SharedDocuments,
+    options: Namespace,
+) -> Iterator[Judging]:
+    """Yield each judging when it is its turn, unless its argument has had its time.
+
+    `spent` are the milliseconds of arguments so far.
+    """
+    most_milliseconds = options.most_argument_seconds * 1000
+    for judging in judgings:
+        if spent[judging.source.argument] < most_milliseconds:
+            shared.load()
+            yield judging
 
 
 def _without_time(
