@@ -17,6 +17,7 @@ from tests.logs import RecordedModel, run
 from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents
+from utils.core.files import read_jsonl
 from utils.core.task_scorers import configuration, scorer
 from utils.figures import health
 from utils.verdicts.constant_answers import References
@@ -162,6 +163,41 @@ def test_a_line_to_cite_says_how_the_score_came_about(call_score, changed):
     )
     entries = re.findall(r"^@\w+\{(\w+)", text, re.MULTILINE)
     assert entries == ["fatemi2024test", "lm_eval_temporal_tasks"]
+
+
+RUN_VERSIONS = [  # what results say, and what a line to cite says of it
+    (scorer(TASK).version, ""),
+    ("1.0", ", run with version 1.0"),
+    (None, ", run with version unknown"),
+]
+
+
+@pytest.mark.parametrize(("run_version", "expected"), RUN_VERSIONS)
+def test_a_line_to_cite_says_which_version_was_run(
+    call_score, changed, run_version, expected
+):
+    versions = {} if run_version is None else {TASK: run_version}
+    _, text, _ = call_score(changed({"versions": versions}), "--cite")
+    task_version = scorer(TASK).version
+    assert (
+        f"; task version {task_version}{expected}; fingerprint" in text.splitlines()[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("run_version", "excuse"),
+    [(scorer(TASK).version, ""), ("1.0", ", as it is of version 1.0")],
+)
+def test_scores_that_differ_from_the_log_are_excused_by_its_version_alone(
+    call_score, changed, run_version, excuse
+):
+    folder = changed({"versions.TASK": run_version})
+    (path,) = folder.glob("samples_*.jsonl")
+    samples = read_jsonl(path)
+    write(path, samples[0] | {"accuracy": 1 - samples[0]["accuracy"]}, *samples[1:])
+    _, text, _ = call_score(folder)
+    note = f"Answers to which the harness's log gives other scores{excuse}: "
+    assert note in " ".join(text.split())
 
 
 def test_the_entries_of_all_runs_are_printed(call_score):

@@ -242,6 +242,18 @@ def test_a_status_and_a_group_of_ranks_are_of_a_benchmark(make, tmp_path):
     assert '<span class="tag">not ranked in Fresh</span>' in re.sub(r"\s+<", "<", page)
 
 
+def test_a_mean_has_the_worst_status_of_its_benchmarks(make, tmp_path):
+    submission(tmp_path / "a", "plain", {"tasks": ["tcp_long", "tcp_short"]})
+    in_tot = {"tasks": ["tot_arithmetic", "tot_semantic"], "prompt": "Say hi."}
+    submission(tmp_path / "a", "plain", in_tot | {"name": "org/a"}, 1)
+    text = make("json", {"a": tmp_path / "a"})
+    rows = [row for row in json.loads(text) if not row["by"]]
+    status_by_scope = {row["scope"]: row["status"] for row in rows}
+    assert status_by_scope["tcp"] == "verified"
+    assert status_by_scope["tot"] != "verified"
+    assert status_by_scope["mean"] == status_by_scope["tot"]
+
+
 def recorded_runs(tasks: tuple[str, ...]) -> dict[str, list[dict]]:
     """Return model -> its recorded answers to tasks of the examples."""
     folders = sorted((EXAMPLES / "responses").iterdir())
