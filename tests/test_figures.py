@@ -124,6 +124,7 @@ SETTINGS = {
     "it": ({"model_name": "org/gemma-2-9b-it"}, "no chat template was applied"),
     "version": ({"versions.TASK": "1.0"}, "tot_arithmetic 1.0, not "),
     "template": ({"model_name": "M-Instruct", "chat_template": "{{ messages }}"}, None),
+    "template of an API": ({"model_name": "M-Instruct", "chat_template": ""}, None),
     "base": ({"model_name": "org/Exit-7B"}, None),
     "version with the same prompts": ({"versions.TASK": "2.0"}, None),
     "larger token limit": ({LIMIT: 10**6}, None),

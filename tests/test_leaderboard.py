@@ -1052,6 +1052,11 @@ def test_a_page_says_once_what_is_remarked_of_every_model_alone(make):
     assert text.count("are those of &#39;b&#39;") == 2  # in the row, and on the card
 
 
+def test_a_page_counts_a_document_of_two_models_once(make):
+    text = make("html", {"a": planned(5), "b": planned(6)}, *BARE)
+    assert "all 6 are in this page" in text
+
+
 def test_a_page_counts_the_answers_of_all_models(make):
     [doc] = documents("tcp_long", EXAMPLES)[:1]
     several = sample(0, doc, prompt("tcp_long", doc), "no")
