@@ -4,6 +4,7 @@ import importlib.util
 
 import pytest
 
+from lm_eval_tasks import answer
 from tests.conftest import PACK
 from tests.corpus import FAMILIES
 
@@ -46,3 +47,17 @@ def test_a_pattern_reads_and_refuses_what_its_table_says(name):
     assert pattern.meaning and pattern.reads
     assert {text: read(pattern, text) for text in pattern.reads} == pattern.reads
     assert [text for text in pattern.refuses if pattern.regex.search(text)] == []
+
+
+NUMBERS = {  # a text, and its numbers
+    "1,307 days": {"1307"},
+    "in 007": {"7"},
+    "1, 2 and 1.50": {"1", "2", "1.50"},
+    "12:30": {"12", "30"},
+    "1 February, or 3 March": {"1", "2", "3"},
+}
+
+
+@pytest.mark.parametrize("text", NUMBERS)
+def test_a_number_is_one_in_any_spelling(text):
+    assert answer.numbers(text) == NUMBERS[text]
