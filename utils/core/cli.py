@@ -78,9 +78,8 @@ def quoted(name: str, longest: int = 60) -> str:
     Blanks and quotes become "_" and letters beyond ASCII escapes, so that no name goes on
     as a sentence, or changes the order of the letters around it.
     """
-    word = (
-        re.sub(r"""[\s'"`]""", "_", name).encode("ascii", "backslashreplace").decode()
-    )
+    one_word = re.sub(r"""[\s'"`]""", "_", name)
+    word = one_word.encode("ascii", "backslashreplace").decode()
     if len(word) > longest:
         word = f"{word[: longest // 2]}...{word[3 - longest // 2 :]}"
     return f"'{printable(word)}'"

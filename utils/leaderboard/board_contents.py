@@ -223,9 +223,9 @@ def _summary(
 ) -> dict:
     """Return of what a summary speaks: the scope, and the models that are ranked in it.
 
-    Of public benchmarks, if there are some, and their mean it is the one that is the widest
-    in which most such models are ranked: runs of a few rows count for nothing, and those of
-    one benchmark do not outvote those of all.
+    Of public benchmarks, if there are some, and their mean it is the one for which most
+    models count, each for the widest in which it is ranked with the fullest one: a few rows
+    count for nothing, and runs of one benchmark do not outvote those of all.
     """
     benchmarks = public_benchmarks or other_benchmarks
     scopes = [MEAN, *(group.name for group in benchmarks)]
