@@ -4,7 +4,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import jsonschema
@@ -18,8 +18,8 @@ from tests.recall import HABITS, pairs_of, simulate
 from tests.test_offline import manifest_of
 from utils.__main__ import main
 from utils.core.documents import documents
-from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, scorer, transformations
+from utils.integrity import recall
 from utils.integrity.recall import (
     Hits,
     Original,
@@ -104,7 +104,7 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     printed = " ".join(capsys.readouterr().out.split())
     for claim in (
         "parrot answers 20 of 20 paired twins with the public row's answer, and 0 with its"
-        " mirror image (10 of 10 pairs against 0; p = 0.0029, adjusted for 3 tests): it"
+        " mirror image (10 of 10 pairs against 0; p = 0.00098): it"
         " recalls public rows.",
         "no sign that mirror recalls labels: it answers 0 of 20 paired twins with the public"
         " row's answer, and 20 with its mirror image (0 of 10 pairs against 10)",
@@ -125,19 +125,31 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
     assert "parrot: is the only run; name two or more" in capsys.readouterr().err
 
 
-def test_a_run_without_a_pair_is_no_test(paired, tmp_path, capsys):
-    whole = answers(paired, tmp_path / "whole", "original")
-    part = answers(paired, tmp_path / "part", "original")
-    twins_path = part / f"{DATES}.jsonl"
-    write(twins_path, *read_jsonl(twins_path)[:1])
-    page = tmp_path / "board.html"
-    outputs = ["--html", str(page), "--include_path", str(paired)]
-    assert main(["leaderboard", str(whole), str(part), *outputs]) == 0
-    claims = page.read_text().partition('<section id="recall"')[2]
-    claims = claims.partition("</section>")[0]
-    assert "&#39;whole&#39; answers 20 of 20 paired twins" in claims
-    assert "of &#39;part&#39;: " in claims
-    assert "adjusted for" not in claims  # it would be for two tests or more
+def test_no_other_run_changes_what_is_said_of_a_run(paired, tmp_path, capsys):
+    folders = [answers(paired, tmp_path / name, "original") for name in "abcdef"]
+    claims = []
+    for runs in (folders[:2], folders):
+        assert compare(paired, *runs, "--format", "json") == 0
+        rows = json.loads(capsys.readouterr().out)
+        claims.append([row for row in rows if row.get("run") in ("a", "b")])
+    assert claims[0] == claims[1]
+    assert [row["tests"] for row in claims[0]] == [1, 1]
+
+
+def test_the_tests_of_a_model_are_corrected_together(monkeypatch):
+    """By Holm's method; a task that is not tested counts for nothing."""
+    p_values = {"first": [0.03, None, 0.04], "second": [0.04]}
+
+    def rows_of(name: str, _: Path) -> Iterator[dict]:
+        for p_value in p_values[name]:
+            row: dict = {"run": name, "pairs": 9, "mirror": 0}
+            yield row if p_value is None else row | {"p": p_value}
+
+    monkeypatch.setattr(recall, "_rows_of", rows_of)
+    rows = recall.recall([*p_values], EXAMPLES)
+    cells = [(x.get("p_holm"), x.get("tests"), x.get("recalls")) for x in rows]
+    expected = [(0.06, 2, False), (None, None, None), (0.06, 2, False), (0.04, 1, True)]
+    assert cells == expected
 
 
 def test_all_twins_are_compared_with_their_public_rows(twins, tmp_path, capsys):

@@ -10,6 +10,7 @@ both are equally likely, and the sign test over pairs is exact. `tests/recall.py
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -90,36 +91,45 @@ def originals(task: str, include_path: Path) -> dict[str, Original]:
 
 
 def recall(models: list[Model], include_path: Path) -> list[dict]:
-    """Return a row for each model and task of twins; all tests are corrected together.
+    """Return a row for each model and task of twins.
 
-    Twins that are no pairs are not tested: their rows have the difference alone.
+    The tests of a model are corrected together: what other models answered, and how many
+    there are, changes no verdict on it. Twins that are no pairs are not tested: their rows
+    have the difference alone.
     """
     rows = []
     for model in models:
-        for task in sorted(filter(transformations, model.tasks)):
-            originals_by_twin = originals(task, include_path)
-            twins = {
-                twin_doc: originals_by_twin[twin_doc.digest]
-                for twin_doc in model.tasks[task].all.documents
-                if twin_doc.digest in originals_by_twin
-            }
-            hits = count_hits(
-                {doc.digest: doc.row["value"] for doc in twins}, originals_by_twin
-            )
-            cells = {"pairs": hits.pairs} | _gap(model, task, [*twins.items()])
-            if hits.pairs:
-                cells |= {"p": float(sign_test(hits.pairs_for, hits.pairs_against))}
-            if any(twin.mirror and not twin.partner for twin in twins.values()):
-                cells["unpaired"] = True
-            if "rows" in cells or cells.keys() & {"p", "unpaired"}:
-                row: dict = {"run": model.name, "scope": task}
-                rows.append(row | hits._asdict() | cells)
-    tested_rows = [row for row in rows if "p" in row]
-    for row, adjusted_p in zip(tested_rows, holm(row["p"] for row in tested_rows)):
-        row["p_holm"], row["recalls"] = adjusted_p, adjusted_p < 1 - CONFIDENCE
-        row["tests"] = len(tested_rows)
-        row["least_share"] = least_share(row["pairs"], row["mirror"], row["tests"])
+        model_rows = [*_rows_of(model, include_path)]
+        tested_rows = [row for row in model_rows if "p" in row]
+        adjusted = holm(row["p"] for row in tested_rows)
+        for row, adjusted_p in zip(tested_rows, adjusted):
+            row["p_holm"], row["recalls"] = adjusted_p, adjusted_p < 1 - CONFIDENCE
+            row["tests"] = len(tested_rows)
+            row["least_share"] = least_share(row["pairs"], row["mirror"], row["tests"])
+        rows += model_rows
     return rows
+
+
+def _rows_of(model: Model, include_path: Path) -> Iterator[dict]:
+    """Yield a row for each task of twins of a model, with the p-value of its test alone."""
+    for task in sorted(filter(transformations, model.tasks)):
+        originals_by_twin = originals(task, include_path)
+        twins = {
+            twin_doc: originals_by_twin[twin_doc.digest]
+            for twin_doc in model.tasks[task].all.documents
+            if twin_doc.digest in originals_by_twin
+        }
+        hits = count_hits(
+            {doc.digest: doc.row["value"] for doc in twins}, originals_by_twin
+        )
+        cells = {"pairs": hits.pairs} | _gap(model, task, [*twins.items()])
+        if hits.pairs:
+            cells |= {"p": float(sign_test(hits.pairs_for, hits.pairs_against))}
+        if any(twin.mirror and not twin.partner for twin in twins.values()):
+            cells["unpaired"] = True
+        if "rows" in cells or cells.keys() & {"p", "unpaired"}:
+            row: dict = {"run": model.name, "scope": task}
+            yield row | hits._asdict() | cells
 
 
 def count_hits(values: dict[str, str | None], twins: dict[str, Original]) -> Hits:
