@@ -13,6 +13,7 @@ from utils.core.documents import documents
 from utils.core.task_scorers import prompt, scorer
 from utils.integrity import run_checks as checks
 from utils.integrity.run_checks import Check, frame_of, render_messages, text_of
+from utils.verdicts import judge_answer
 from utils.verdicts.judge_answer import encode_value
 from utils.verdicts.read_answers import Answer
 
@@ -140,3 +141,17 @@ def test_values_of_a_table_are_plain_json():
     for value in (float("inf"), {"H": float("nan")}, {(1, 2): 3}, {"é": {Decimal(5)}}):
         encoded = encode_value(value)
         assert json.loads(encoded, parse_constant=pytest.fail) is not None
+
+
+TEXTS = [  # a text, and whether a prompt that quotes two lines has it
+    ("Answer in JSON.", True),
+    ("  Answer in JSON.\n", True),  # as a task may write it
+    ("Answer in XML.", False),
+    ("\n", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TEXTS)
+def test_an_instruction_is_looked_for_without_blanks_around_it(text, expected):
+    assert judge_answer._contains("Q: When?\nAnswer in JSON.", text) == expected

@@ -167,6 +167,7 @@ BAD = [
     (b"<html>", ", line 1: is not JSON Lines; write a JSON obj"),
     (b'{\n"a": 1}', ".*; write a JSON object in each line"),
     (b'{"a": 1}\n{"a\n', ", line 2: .*; fix the line"),
+    (b'{"a": 1}\n{"a" 1}', ", line 2: Expecting ':' delimiter"),
     (b'{"a": 1}\n{"a', ", line 2: is cut off, as by half a download; get"),
     (b'{"a": 1}\n[1]\n', ", line 2: is not a JSON object; fix the line"),
     (b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),
