@@ -313,9 +313,10 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
     _, (row, *_), _ = call(path, "--leave_out", "disputed-1")
     assert (row["n"], row["left_out"]) == (2 - listed, f"{listed} (disputed-1)")
     assert (row["published"] is None) == (listed == 2)
-    # Of the same file there is another table without the list, and again with it.
-    assert call(path)[1][0]["n"] == 2
-    assert call(path, "--leave_out", "disputed-1")[1][0]["n"] == 2 - listed
+    # Constant answers are tried on those that are not left out, too.
+    assert row["constant"] == (1.0 if listed == 1 else None)
+    _, (row, *_), _ = call(path)
+    assert (row["n"], row["constant"]) == (2, 0.5)
 
 
 def test_rows_made_from_a_seed_are_scored_by_level(tmp_path, call):
