@@ -14,6 +14,7 @@ from tests import recompute
 from tests.answers import write
 from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, run
+from tests.test_tricks import submission
 from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents
@@ -198,6 +199,18 @@ def test_scores_that_differ_from_the_log_are_excused_by_its_version_alone(
     write(path, samples[0] | {"accuracy": 1 - samples[0]["accuracy"]}, *samples[1:])
     _, text, _ = call_score(folder)
     note = f"Answers to which the harness's log gives other scores{excuse}: "
+    assert note in " ".join(text.split())
+
+
+def test_scores_are_excused_by_the_version_of_their_own_task(call_score, tmp_path):
+    in_tcp = {"tasks": ["tcp_long"], "by_task": {"versions": "1.0"}}
+    submission(tmp_path / "a", "plain", in_tcp)
+    submission(tmp_path / "a", "plain", {"tasks": [TASK]}, 1)
+    (path,) = (tmp_path / "a").glob(f"samples_{TASK}_*.jsonl")
+    first, *others = read_jsonl(path)
+    write(path, first | {"accuracy": 0.5}, *others)
+    _, text, _ = call_score(tmp_path / "a")
+    note = "Answers to which the harness's log gives other scores: "
     assert note in " ".join(text.split())
 
 

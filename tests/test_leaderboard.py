@@ -254,6 +254,27 @@ def test_a_mean_has_the_worst_status_of_its_benchmarks(make, tmp_path):
     assert status_by_scope["mean"] == status_by_scope["tot"]
 
 
+def test_a_benchmark_outside_of_the_mean_changes_no_status_of_it(make, tmp_path):
+    """Fresh rows are no public benchmark; theirs are not those that results claim."""
+    tasks = ["tcp_long", "tcp_short", "tot_arithmetic", "tot_semantic"]
+    submission(tmp_path / "a", "plain", {"tasks": tasks})
+    for path in fresh(tmp_path / "fresh", gen_seed=2).iterdir():
+        path.rename(tmp_path / "a" / path.name.replace(STAMPS[0], STAMPS[1]))
+    rows = [x for x in json.loads(make("json", {"a": tmp_path / "a"})) if not x["by"]]
+    status_by_scope = {row["scope"]: row["status"] for row in rows}
+    assert status_by_scope["fresh"] == "not ranked"
+    assert status_by_scope["mean"] == status_by_scope["tot"] != "not ranked"
+
+
+def test_runs_of_other_numbers_of_examples_are_not_ranked_together(make, tmp_path):
+    for name, shot_count in (("a", 3), ("b", 5), ("c", 5)):
+        edit = {"tasks": ["tcp_long"], "by_task": {"n-shot": shot_count}}
+        submission(tmp_path / name, "plain", edit)
+    rows = by_model(make("json", {name: tmp_path / name for name in "abc"}))
+    assert {row["status"] for row in rows.values()} == {"not verified"}
+    assert [rows[name].get("rank_of") for name in "abc"] == [None, 2, 2]
+
+
 def recorded_runs(tasks: tuple[str, ...]) -> dict[str, list[dict]]:
     """Return model -> its recorded answers to tasks of the examples."""
     folders = sorted((EXAMPLES / "responses").iterdir())
@@ -872,6 +893,21 @@ def test_a_summary_of_fresh_rows_is_of_those_that_most_models_answered(make, tmp
         runs[name] = fresh(tmp_path / name, {"gen_seed": seed}, right=seed)
     summary = summary_of(make("html", runs))
     assert "honest" in summary and "other" not in summary
+
+
+def test_a_crowd_that_is_ranked_by_itself_is_not_spoken_of(make, tmp_path):
+    """As runs through a filter of their own are, of whole benchmarks."""
+    runs = {}
+    for number in range(6):
+        name = f"odd{number}" if number < 4 else f"honest{number}"
+        edit: dict = {"tasks": ["tcp_long", "tcp_short"]}
+        edit |= {"response": "none", "set": {"filter": "f"}} if number < 4 else {}
+        submission(tmp_path / name, "careful", edit)
+        runs[name] = tmp_path / name
+    rows = by_model(make("json", runs))
+    assert {row["rank_of"] for row in rows.values()} == {2, 4}
+    summary = summary_of(make("html", runs))
+    assert "the model honest4 scores highest with 87.5 %" in summary
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import metadata
 from itertools import combinations
@@ -27,6 +28,7 @@ from utils.core.task_scorers import benchmarks, leaf_tasks, scorer
 from utils.figures import score_rows
 from utils.packs import random_sample
 from utils.packs.random_sample import draw_rows, interleave
+from utils.verdicts.tally import rows_remark
 
 
 TYPES = {"a": 350, "b": 50, "c": 7, "d": 1}  # rows by type
@@ -335,17 +337,49 @@ def test_the_error_of_a_part_is_less_by_what_it_leaves_unknown():
     assert part.error == pytest.approx(whole.error * sqrt(1 - 0.75))
 
 
-def test_of_tasks_in_other_shares_the_smallest_share_counts(monkeypatch):
-    shares = {"timebench_tracie": 0.2, "timebench_timedial": 0.9}
-    drawn = {task: SimpleNamespace(drawn_share=share) for task, share in shares.items()}
+WHOLE_ESTIMATE = partial(stats.estimate_whole_score, [0.0, 1.0] * 9)
+SHARES = [  # of two tasks that were drawn, if they were; and the estimate of their mean
+    ((0.2, 0.9), lambda: WHOLE_ESTIMATE(0.2)),
+    ((0.9, 0.2), lambda: WHOLE_ESTIMATE(0.2)),
+    ((0.2, None), lambda: stats.estimate_score([0.0, 1.0] * 9, ["a"] * 18)),
+]
+
+
+@pytest.mark.parametrize(("shares", "expected"), SHARES)
+def test_of_tasks_in_other_shares_the_smallest_share_counts(
+    monkeypatch, shares, expected
+):
+    """Where one was not drawn, the benchmark is no random part."""
+    tasks = ("timebench_tracie", "timebench_timedial")
+    drawn = {
+        task: SimpleNamespace(drawn_share=share) for task, share in zip(tasks, shares)
+    }
     monkeypatch.setattr(
         score_rows, "headline_scores", lambda *_: ([0.0, 1.0] * 9, ["a"] * 18)
     )
-    [timebench] = benchmarks([*shares])
+    [timebench] = benchmarks([*tasks])
     estimate = score_rows.estimate_headline(
-        timebench, dict.fromkeys(shares, [1]), "published", drawn
+        timebench, dict.fromkeys(tasks, [1]), "published", drawn
     )
-    assert estimate == stats.estimate_whole_score([0.0, 1.0] * 9, 0.2)
+    assert estimate == expected()
+
+
+DRAWN = [  # seed, rows and whether they were drawn again, of two tasks; what is said
+    ([(7, 20, True), (7, 30, True)], "a random sample of seed 7, 10 of 50 rows"),
+    ([(7, 20, True), (7, 30, False)], "seed 7, 10 of 50 rows, not drawn again"),
+    ([(7, 20, True), (8, 30, True)], "10 rows instead of 600"),
+]
+
+
+@pytest.mark.parametrize(("cells", "expected"), DRAWN)
+def test_a_sample_of_several_tasks_is_as_well_known_as_its_least_known_part(
+    cells, expected
+):
+    tallies = [
+        SimpleNamespace(task=task, drawn=random_sample.Drawn(*cell))
+        for task, cell in zip(("tcp_short", "tcp_long"), cells)
+    ]
+    assert rows_remark(tallies, 10).endswith(expected)
 
 
 def test_the_smallest_share_of_a_task_is_promised():

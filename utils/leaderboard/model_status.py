@@ -200,20 +200,22 @@ def _marks(task_check: dict) -> Iterator[str]:
 def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
     """Return the model, of those with figures of a benchmark, that shows most of it.
 
-    That is one of the best status with the most documents: nobody has verified answers to
-    more than a benchmark has. Of rows that are made from a seed there is no end, so of
-    these it is one with the documents that most models answered.
+    That is one of the best status, which ran it as it is if one did, with the most
+    documents: nobody has verified answers to more than a benchmark has. Of rows that are
+    made from a seed there is no end, so of these it is one with the documents that most
+    models answered.
     """
     name = benchmark.name
     alike = Counter(entrant.standings[name].together for entrant in entrants)
     has_end = not any(map(task_scorers.is_generated, benchmark.tasks))
 
-    def fullness(entrant: Entrant) -> tuple[int, int, int, int]:
+    def fullness(entrant: Entrant) -> tuple[int, bool, int, int, int]:
         benchmark_standing = entrant.standings[name]
         is_verified = benchmark_standing.status == VERIFIED
         document_count = entrant.figures[name]["n"]
         return (
             -SEVERITY.index(benchmark_standing.status),
+            not benchmark_standing.marks,
             document_count if has_end and is_verified else 0,
             alike[benchmark_standing.together],
             document_count,
