@@ -12,10 +12,10 @@ from lm_eval import simple_evaluate
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
-from tests.logs import RecordedModel, run
+from tests.logs import RecordedModel, run, sample
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
-from utils.core.task_scorers import scorer
+from utils.core.task_scorers import prompt, scorer
 from utils.verdicts.read_answers import custom_id
 
 
@@ -132,6 +132,18 @@ def test_the_mean_of_repeats_is_the_harness_s(tmp_path, call):
         ]
         assert [row["published"], row["flexible"]] == pytest.approx(logged)
         assert row["answers"] == 3 * row["n"] and 0 < row["flexible"] < 1
+
+
+def test_what_a_filter_leaves_of_several_answers_is_the_answer(tmp_path, call):
+    """Not the others that the log has beside it."""
+    doc = documents("tcp_long", EXAMPLES)[0]
+    gold = scorer("tcp_long").utils.gold_response(doc)
+    line = sample(0, doc, prompt("tcp_long", doc), "no")
+    for left, expected in (("no", (3, 1 / 3)), (gold, (1, 1.0))):
+        line |= {"resps": [["no", gold, "none"]], "filtered_resps": [left]}
+        path = tmp_path / "samples_tcp_long_2026-01-01T00-00-00.jsonl"
+        _, [row, *_], _ = call(write(path, line))
+        assert (row["answers"], row["published"]) == pytest.approx(expected)
 
 
 def test_a_value_in_two_forms_has_two_votes(tmp_path, call):

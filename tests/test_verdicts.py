@@ -241,6 +241,13 @@ def test_a_kept_failure_names_no_other_place(tmp_path, call):
         assert (status, message.startswith(f"{log}: {fault}")) == (1, True), message
 
 
+def test_samples_are_of_the_task_that_their_name_says(tmp_path, call):
+    doc = documents("tcp_long", EXAMPLES)[0]
+    path = write(tmp_path / NAME.format("tcp_long", 1), sample(0, doc, "", "x"))
+    _, [row, *_], _ = call(path, "--task", "tcp_short")
+    assert row["task"] == "tcp_long"
+
+
 def test_a_table_is_of_the_task_that_was_given(tmp_path, call):
     path = write(tmp_path / "x.jsonl", {"doc_id": 0, "response": "\\boxed{2024-04-12}"})
     for task in ("tcp_short", "tcp_long"):
