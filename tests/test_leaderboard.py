@@ -803,9 +803,16 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     assert "12 of 38: some of each model, task and reason" in text
     reasons = {x["answers"][0]["reason"] for x in documents_of_page(text)}
     assert {"right", "flexible_only"} <= reasons
-    monkeypatch.setattr(page, "MOST_BYTES", len(text.encode()) - 1)
+    most_bytes = len(text.encode()) - 1
+    monkeypatch.setattr(page, "MOST_BYTES", most_bytes)
+    with_fewer = make("html", runs)
+    assert len(with_fewer.encode()) <= most_bytes
+    assert 8 < len(documents_of_page(with_fewer)) < 12
+    size_of_documents = len(json.dumps(documents_of_page(text), separators=(",", ":")))
+    monkeypatch.setattr(page, "MOST_BYTES", most_bytes - size_of_documents + 500)
     without_documents = make("html", runs)
     assert documents_of_page(without_documents) == []
+    assert "0 of 38, as the tables take the page" in without_documents
     assert "<dt>Named by</dt>" in without_documents
     monkeypatch.setattr(page, "MOST_BYTES", len(without_documents.encode()) - 1)
     without_cards = make("html", runs)

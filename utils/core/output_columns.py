@@ -147,7 +147,7 @@ FORMATS = {
             Column("model", "string", "name of the model"),
             Column("status", "string", "verified, not verified or not ranked: in the scope of the row"),
             Column("remarks", "string|null", "what is remarked of it"),
-            Column("scope", "string", "benchmark or task, or `mean`: of the public benchmarks that the model answered whole"),
+            Column("scope", "string", "benchmark or task, or `mean`: of the public benchmarks of which the model answered all tasks, in part or whole (see `n`)"),
             *_PLACE,
             Column("RULE_rank", "string|null", "first and last place that the tests leave open"),
             Column("rank_of", "integer|null", "models that are ranked together"),

@@ -261,7 +261,7 @@ def _summarised(
 
 
 def _mean_row(entrant: Entrant, figures: dict) -> dict:
-    """Return the figures of the mean over the benchmarks that a model answered whole.
+    """Return the figures of the mean over the benchmarks of which a model answered all tasks.
 
     What other models answered changes nothing in it.
     """

@@ -38,6 +38,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 20_000_000  # of the page
 MOST_OF_A_FILE = 300  # documents
 LONGEST_NAME, LONGEST_LABEL = 28, 16  # characters of a model's name, and in a picture
+_FILLED = 0.95  # share of the room behind tables that documents may take
 _PLACE = re.compile(r" \(#\d+\)$")  # of a model on the board, behind its name
 # Whether a smaller page without documents has run cards, and of how many models it is.
 _SMALLER = ((True, None), (False, None), (False, 500), (False, 50))
@@ -46,7 +47,8 @@ _SMALLER = ((True, None), (False, None), (False, 500), (False, 50))
 def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     """Return the content of the page of a board's data, and of the files beside it.
 
-    A page above MOST_BYTES leaves out documents, then run cards, then models. ToolError
+    A page above MOST_BYTES has as many documents as there is room for behind its tables; if
+    that is not enough, it leaves out run cards, and then models. ToolError
     where a file beside it is not ours.
     """
     models = [entrant.model for entrant in board["models"]]
@@ -72,9 +74,12 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     }
     page_of = partial(_page_content, board, script_data, options)
     page_content = page_of(json_by_task)
+    no_documents: dict = dict.fromkeys(json_by_task, [])
+    if len(page_content) > MOST_BYTES and not options.is_folder:
+        room = MOST_BYTES - len(page_of(no_documents))
+        page_content = page_of(collect(models, False, int(room * _FILLED)))
     for has_cards, most_models in _SMALLER:
         if len(page_content) > MOST_BYTES:
-            no_documents: dict = dict.fromkeys(json_by_task, [])
             page_content = page_of(no_documents, has_cards, most_models)
     return script_by_path | {options.html: page_content}
 

@@ -32,13 +32,15 @@ _LONGEST_ID = 60  # characters of the id of a document
 Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
 
-def collect(models: list[Model], is_folder: bool) -> dict[str, list[str]]:
+def collect(
+    models: list[Model], is_folder: bool, most_bytes: int = MOST_OF_DOCUMENTS
+) -> dict[str, list[str]]:
     """Return task -> JSON of each document to show, with answers of models to it.
 
     In a folder, these are all.
     """
     answer_limit: float = math.inf if is_folder else MOST_ANSWERS
-    byte_limit: float = math.inf if is_folder else MOST_OF_DOCUMENTS
+    byte_limit: float = math.inf if is_folder else most_bytes
     ranked_keys = rank_keys(models)
     entry_by_key: dict[Key, dict] = {}
     prompts_by_key: dict[Key, list[Pieces]] = defaultdict(list)
