@@ -823,6 +823,7 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     monkeypatch.setattr(page, "_SMALLER", ((False, 1),))
     least = make("html", runs | {"b": planned(2)})
     assert "1 more models would make this page too large" in least
+    assert "2 runs, 40 answers, each scored again" in least
 
 
 @pytest.mark.parametrize(

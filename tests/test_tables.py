@@ -4,6 +4,9 @@ import csv
 import io
 import json
 
+import pytest
+
+from utils.core.cli import printable
 from utils.core.format_tables import escaped, natural, render
 
 
@@ -62,3 +65,17 @@ def test_names_are_data():
     assert {name: escaped(name) for name in NAMES} == NAMES
     table = io.StringIO(render([{"name": cell} for cell in CELLS], "csv"))
     assert [row["name"] for row in csv.DictReader(table)] == [*CELLS.values()]
+
+
+SHOWN = {  # a text, and how it is shown
+    "caf\u00e9 \u6a21": "caf\u00e9 \u6a21",
+    "a\x1b[31m\n": "a\\x1b[31m\\n",
+    "a\u200b\u202e": "a\\u200b\\u202e",
+    "care\u3164ful\ufe0f\u034f": "care\\u3164ful\\ufe0f\\u034f",
+    "\ud800": "\\ud800",
+}
+
+
+@pytest.mark.parametrize("text", SHOWN)
+def test_what_nobody_sees_is_escaped(text):
+    assert printable(text) == SHOWN[text]

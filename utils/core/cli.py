@@ -15,6 +15,13 @@ from typing import NoReturn
 from .task_scorers import FOLDER
 
 
+# Letters that nobody sees, though Unicode counts them among those that print.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U000e0100-\U000e01ef]"
+)
+
+
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with status 2, in one line without the usage."""
@@ -63,8 +70,14 @@ def quiet_harness() -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Return a text with escapes for what would steer a terminal, or is not UTF-8."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+    """Return a text with escapes for what would steer a terminal, or that nobody sees.
+
+    What is not UTF-8 is escaped, too.
+    """
+    seen_text = _UNSEEN.sub(lambda unseen: ascii(unseen[0])[1:-1], text)
+    return "".join(
+        char if char.isprintable() else ascii(char)[1:-1] for char in seen_text
+    )
 
 
 def named_path(path: Path) -> str:
