@@ -22,7 +22,7 @@ from utils.__main__ import main
 from utils.core.cli import quoted
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
-from utils.core.task_scorers import prompt, scorer
+from utils.core.task_scorers import all_tasks, benchmarks, prompt, scorer
 from utils.figures.score_rows import RULES
 from utils.leaderboard import model_status, page, shown_documents
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
@@ -968,6 +968,25 @@ def test_runs_of_one_benchmark_do_not_outvote_those_of_all(make):
     few = dict([*others.items()][:-1])
     assert of_all in summary_of(make("html", everything | few))
     assert "In TCP, the model careful" in summary_of(make("html", everything | others))
+
+
+def test_runs_of_more_benchmarks_do_not_outvote_those_of_fewer(make):
+    """Three models have a mean over two benchmarks, and two over three."""
+    tcp, tot = ("tcp_short", "tcp_long"), ("tot_arithmetic", "tot_semantic")
+    [timebench] = [x for x in benchmarks([*all_tasks()]) if x.name == "timebench"]
+    runs = recorded_runs(tcp + tot)
+    wider = recorded_runs(tcp + tot + timebench.tasks)["hasty"]
+    summary = summary_of(make("html", runs | {"x": wider, "y": wider}))
+    assert "Averaged over the benchmarks, the model careful scores highest" in summary
+
+
+def test_a_summary_says_nothing_of_benchmarks_that_its_models_lack(make):
+    in_tcp, in_tot = recorded_runs(("tcp_long",)), recorded_runs(("tot_semantic",))
+    runs = in_tcp | {f"x{number}": in_tot["hasty"][:3] for number in range(2)}
+    assert "Test of Time cannot tell" not in summary_of(make("html", runs))
+    assert "cannot tell" in summary_of(
+        make("html", {"a": in_tot["hasty"]} | {"b": in_tot["hasty"]})
+    )
 
 
 SENTENCE = "0'). Withdrawn by us (see"

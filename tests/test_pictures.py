@@ -142,6 +142,15 @@ def test_levels_are_those_of_the_model_that_shows_most_of_the_benchmark(others):
     assert len(panel.lines) == len(entrants)
 
 
+def test_a_mean_by_level_is_of_the_tasks_of_the_fullest_model():
+    """One that answered a task more, and is not verified, takes no line from the others."""
+    entrants = []
+    for name, tasks, status in (("x", "abc", UNKNOWN), ("a", "ab", VERIFIED)):
+        entrants.append(Stub(name, {"1": 0.5}))
+        entrants[-1].standings = {TASK: Standing((*tasks,), status, [], [], ())}
+    assert pictures._tasks_of_mean(ONE_TASK, entrants, [*"abc"]) == ("a", "b")
+
+
 def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
     entrants = [Stub(f"{n}", {"1": 0.5, "2": 0.02}) for n in range(pictures.MOST_LINES)]
     ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])

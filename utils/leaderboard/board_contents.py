@@ -247,17 +247,29 @@ def _summary(
 def _summarised(
     scope: str, benchmarks: list[Group], entrants: list[Entrant]
 ) -> list[Entrant]:
-    """Return the models of which a summary speaks: those ranked with the fullest one."""
+    """Return the models of which a summary speaks: those ranked with the fullest one.
+
+    Of means over other benchmarks it is the one that most models have.
+    """
     ranked = [x for x in entrants if x.figures.get(scope, UNRANKED)["rank_of"]]
     if not ranked:
         return []
-    # Who has a mean answered all of each benchmark.
-    spoken_of = ranked[0]
+    rivals_by_ranking: dict[str, list[Entrant]] = defaultdict(list)
+    for entrant in ranked:
+        rivals_by_ranking[entrant.figures[scope]["rank_group"]].append(entrant)
     for benchmark in benchmarks:
         if benchmark.name == scope:
             spoken_of = fullest(benchmark, ranked)
-    ranking_id = spoken_of.figures[scope]["rank_group"]
-    return [x for x in ranked if x.figures[scope]["rank_group"] == ranking_id]
+            return rivals_by_ranking[spoken_of.figures[scope]["rank_group"]]
+    return max(rivals_by_ranking.values(), key=_weight_of_mean)
+
+
+def _weight_of_mean(rivals: list[Entrant]) -> tuple[int, bool, int]:
+    """Return what the models of a mean are chosen by: as in `fullest`, and by their number."""
+    first = rivals[0]
+    standings = [first.standings[group.name] for group in first.in_mean]
+    has_marks = any(standing.marks for standing in standings)
+    return -SEVERITY.index(status_in(first, MEAN)), not has_marks, len(rivals)
 
 
 def _mean_row(entrant: Entrant, figures: dict) -> dict:

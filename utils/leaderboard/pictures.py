@@ -85,7 +85,7 @@ def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[
             rows_of = partial(_rows_by_level, task)
             if panel := _panel((task,), task, benchmark, entrants, rows_of):
                 panels.append(panel)
-        tasks = tuple(panel.name for panel in panels)
+        tasks = _tasks_of_mean(benchmark, entrants, [panel.name for panel in panels])
         if len(tasks) > 1:
             with_levels = Group(benchmark.name, tasks, benchmark.by_size)
             rows_of = partial(_mean_by_level, with_levels)
@@ -96,6 +96,17 @@ def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[
         if panels:
             panels_of_benchmarks.append(panels)
     return panels_of_benchmarks
+
+
+def _tasks_of_mean(
+    benchmark: Group, entrants: list[Entrant], tasks: list[str]
+) -> tuple[str, ...]:
+    """Return which of some tasks the model answered that shows most of a benchmark."""
+    shown = [x for x in entrants[:MOST_LINES] if benchmark.name in x.standings]
+    if not shown:
+        return ()
+    fullest_standing = fullest(benchmark, shown).standings[benchmark.name]
+    return tuple(task for task in tasks if task in fullest_standing.tasks)
 
 
 def _mean_by_level(benchmark: Group, entrant: Entrant) -> dict[str, dict]:
