@@ -818,6 +818,8 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     without_cards = make("html", runs)
     assert "Run cards would make this page too large" in without_cards
     assert "<dt>Named by</dt>" not in without_cards
+    assert "more models would make this page too large" not in without_cards
+    assert documents_of_page(without_cards) == []
     # It is written in any case.
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
     monkeypatch.setattr(page, "_SMALLER", ((False, 1),))

@@ -15,6 +15,7 @@ from typing import NoReturn
 from .task_scorers import FOLDER
 
 
+_LONGEST_QUOTED = 60  # characters of a name in a sentence
 # Letters that nobody sees, though Unicode counts them among those that print.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0"
@@ -85,7 +86,7 @@ def named_path(path: Path) -> str:
     return shlex.quote(f"{path}")
 
 
-def quoted(name: str, longest: int = 60) -> str:
+def quoted(name: str) -> str:
     """Return a name as a sentence shows it: short, in quotes, and of one word.
 
     Blanks and quotes become "_" and letters beyond ASCII escapes, so that no name goes on
@@ -93,8 +94,9 @@ def quoted(name: str, longest: int = 60) -> str:
     """
     one_word = re.sub(r"""[\s'"`]""", "_", name)
     word = one_word.encode("ascii", "backslashreplace").decode()
-    if len(word) > longest:
-        word = f"{word[: longest // 2]}...{word[3 - longest // 2 :]}"
+    if len(word) > _LONGEST_QUOTED:
+        half = _LONGEST_QUOTED // 2
+        word = f"{word[:half]}...{word[3 - half :]}"
     return f"'{printable(word)}'"
 
 

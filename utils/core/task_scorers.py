@@ -311,7 +311,7 @@ def reading(task: str, doc: dict) -> Iterator[None]:
                 f"{place}: {error!r:.200} of a document of {task}"
             ) from error
         # Of a family that raises without a word, the name of the error.
-        fault = fault or f"{f'{error}' or repr(error):.100}"
+        fault = fault or f"{str(error) or repr(error):.100}"
         raise DocumentError(
             f"its document is not one of {task} ({fault}); give the"
             " 'doc' as the harness logs it, or the task that it is of"

@@ -257,18 +257,20 @@ def _summarised(
     rivals_by_ranking: dict[str, list[Entrant]] = defaultdict(list)
     for entrant in ranked:
         rivals_by_ranking[entrant.figures[scope]["rank_group"]].append(entrant)
-    for benchmark in benchmarks:
-        if benchmark.name == scope:
-            spoken_of = fullest(benchmark, ranked)
-            return rivals_by_ranking[spoken_of.figures[scope]["rank_group"]]
-    return max(rivals_by_ranking.values(), key=_weight_of_mean)
+    if scope == MEAN:
+        return max(rivals_by_ranking.values(), key=_weight_of_mean)
+    [benchmark] = [group for group in benchmarks if group.name == scope]
+    spoken_of = fullest(benchmark, ranked)
+    return rivals_by_ranking[spoken_of.figures[scope]["rank_group"]]
 
 
 def _weight_of_mean(rivals: list[Entrant]) -> tuple[int, bool, int]:
-    """Return what the models of a mean are chosen by: as in `fullest`, and by their number."""
-    first = rivals[0]
-    standings = [first.standings[group.name] for group in first.in_mean]
-    has_marks = any(standing.marks for standing in standings)
+    """Return what a summary chooses by, of models that are ranked together in a mean.
+
+    That is their status, whether they ran the benchmarks as they are, and how many they are.
+    """
+    first = rivals[0]  # the others stand as it does
+    has_marks = any(first.standings[group.name].marks for group in first.in_mean)
     return -SEVERITY.index(status_in(first, MEAN)), not has_marks, len(rivals)
 
 

@@ -59,7 +59,7 @@ class Entrant:
             earlier_check = self.task_checks.get(task := task_entry["task"])
             self.task_checks[task] = _joined(earlier_check, task_entry["check"], task)
         self.standings: dict[str, Standing] = {}  # by benchmark
-        self.in_mean: list[Group] = []  # those of which it answered all tasks
+        self.in_mean: list[Group] = []  # public ones, of which it answered all tasks
         # As the head of `board_contents` describes them.
         self.figures: dict[str, dict] = {}
         self.cite: list[str] = []

@@ -12,6 +12,7 @@ import os
 import re
 from argparse import Namespace
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from datetime import datetime, timezone
 from functools import cache, partial
 from itertools import chain
@@ -27,6 +28,7 @@ from ..core.files import check_output
 from ..core.format_tables import percent, points, whole
 from ..core.task_scorers import scorer
 from ..integrity.run_checks import SEVERITY
+from ..verdicts.runs_by_model import Model
 from . import pictures
 from .shown_documents import collect, escaped
 
@@ -41,15 +43,13 @@ LONGEST_NAME, LONGEST_LABEL = 28, 16  # characters of a model's name, and in a p
 _FILLED = 0.95  # share of the room behind tables that documents may take
 _PLACE = re.compile(r" \(#\d+\)$")  # of a model on the board, behind its name
 # Whether a smaller page without documents has run cards, and of how many models it is.
-_SMALLER = ((True, None), (False, None), (False, 500), (False, 50))
+_SMALLER = ((False, None), (False, 500), (False, 50))
 
 
 def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     """Return the content of the page of a board's data, and of the files beside it.
 
-    A page above MOST_BYTES has as many documents as there is room for behind its tables; if
-    that is not enough, it leaves out run cards, and then models. ToolError
-    where a file beside it is not ours.
+    ToolError where a file beside the page is not ours.
     """
     models = [entrant.model for entrant in board["models"]]
     json_by_task = collect(models, options.is_folder)
@@ -73,15 +73,33 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         "files": script_names,
     }
     page_of = partial(_page_content, board, script_data, options)
+    page_content = _fit(page_of, models, json_by_task, options.is_folder)
+    return script_by_path | {options.html: page_content}
+
+
+def _fit(
+    page_of: Callable[..., bytes],
+    models: list[Model],
+    json_by_task: dict[str, list[str]],
+    is_folder: bool,
+) -> bytes:
+    """Return the page with as much in it as MOST_BYTES allow.
+
+    It has as many documents as there is room for behind its tables; where these alone are
+    too large, it leaves out run cards, and then models. `page_of` is `_page_content` of a
+    board.
+    """
     page_content = page_of(json_by_task)
     no_documents: dict = dict.fromkeys(json_by_task, [])
-    if len(page_content) > MOST_BYTES and not options.is_folder:
-        room = MOST_BYTES - len(page_of(no_documents))
-        page_content = page_of(collect(models, False, int(room * _FILLED)))
+    if len(page_content) > MOST_BYTES and not is_folder:
+        page_content = page_of(no_documents)
+        room = int((MOST_BYTES - len(page_content)) * _FILLED)
+        if room > 0:
+            page_content = page_of(collect(models, False, room))
     for has_cards, most_models in _SMALLER:
         if len(page_content) > MOST_BYTES:
             page_content = page_of(no_documents, has_cards, most_models)
-    return script_by_path | {options.html: page_content}
+    return page_content
 
 
 def _page_content(

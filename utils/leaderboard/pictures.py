@@ -325,7 +325,9 @@ def _counts(scores: list[tuple[float, float]]) -> list[float]:
     """Return of how many documents each of two has the higher score, all, and both means."""
     first_count = sum(first > second for first, second in scores)
     second_count = sum(first < second for first, second in scores)
-    means = [round(fmean(side), 4) for side in zip(*scores)]
+    first_mean = fmean(first for first, _ in scores)
+    second_mean = fmean(second for _, second in scores)
+    means = [round(first_mean, 4), round(second_mean, 4)]
     return [first_count, second_count, len(scores), *means]
 
 
