@@ -304,16 +304,21 @@ def test_what_others_answer_changes_no_mean_and_no_order(make):
     assert {(row["tasks"], row["rank_of"]) for row in means} == {("tcp, tot", 3)}
 
 
+TWINS = "twin_tot_arithmetic"
+
+
+def twins_of(rows, words=""):
+    """Return answers to public rows as answers to twins, with words in front."""
+    docs = documents("tot_arithmetic", EXAMPLES)
+    return [
+        {"task": TWINS, "doc": docs[x["doc_id"]], "response": words + x["response"]}
+        for x in rows
+    ]
+
+
 def test_who_answered_twins_alone_stands_whatever_others_answer(make):
-    twins = "twin_tot_arithmetic"
-    honest = {}
-    for name, model in (("a", "hasty"), ("b", "careful")):
-        rows = recorded_runs(("tot_arithmetic",))[model]
-        docs = documents("tot_arithmetic", EXAMPLES)
-        honest[name] = [
-            {"task": twins, "doc": docs[row["doc_id"]], "response": row["response"]}
-            for row in rows
-        ]
+    recorded = recorded_runs(("tot_arithmetic",))
+    honest = {"a": twins_of(recorded["hasty"]), "b": twins_of(recorded["careful"])}
     others = {"public": recorded_runs(("tcp_short",))["plain"][:1]}
     alone, beside = (
         [row for row in json.loads(make("json", runs)) if row["model"] in honest]
@@ -321,6 +326,46 @@ def test_who_answered_twins_alone_stands_whatever_others_answer(make):
     )
     assert alone == beside
     assert [row["model"] for row in alone if not row["by"]] == ["b", "a"]
+
+
+def test_a_run_of_twins_alone_changes_nothing_of_those_that_answered_more(make):
+    recorded = recorded_runs(("tot_arithmetic",))
+    honest = {name: [*rows, *twins_of(rows)] for name, rows in recorded.items()}
+    others = {
+        "twins": twins_of(recorded["hasty"], "So: "),
+        "more twins": twins_of(recorded["careful"], "So: "),
+    }
+    alone, beside = (
+        [row for row in json.loads(make("json", runs)) if row["model"] in honest]
+        for runs in (honest, honest | others)
+    )
+    assert alone == beside
+    page_text = make("html", honest | others)
+    _, _, rest = page_text.partition(f'<section id="{TWINS}"')
+    section, _, _ = rest.partition("</section>")
+    assert "more twins" in section
+    assert not any(f'title="{model}"' in section for model in honest)
+
+
+def test_what_most_models_answered_keeps_its_own_column_of_the_top_table(make):
+    arithmetic = recorded_runs(("tot_arithmetic",))
+    honest = {"a": twins_of(arithmetic["plain"]), "b": twins_of(arithmetic["hasty"])}
+    answers_of_one = {
+        "tot_arithmetic_separate": "tot_arithmetic",
+        "tot_semantic_large": "tot_semantic",
+        "twin_tcp_long": "tcp_long",
+        "twin_tcp_short": "tcp_short",
+    }
+    others = {}
+    for task, answered_task in answers_of_one.items():
+        row = recorded_runs((answered_task,))["plain"][0]
+        doc = documents(answered_task, EXAMPLES)[row["doc_id"]]
+        others[task] = [{"task": task, "doc": doc, "response": row["response"]}]
+    head, _, _ = make("html", honest | others).partition("</thead>")
+    titles = re.findall(r'<th[^>]*scope="colgroup"[^>]*>(?:<a[^>]*>)?([^<]*)', head)
+    assert (
+        scorer(TWINS).config["metadata"].get("title", TWINS).replace("_", " ") in titles
+    )
 
 
 def test_documents_of_a_page_stand_in_the_order_of_their_numbers(make):
@@ -1171,6 +1216,24 @@ def test_a_page_shows_the_prompt_of_most_answers_and_marks_the_others(make, tmp_
     assert "".join(piece[1] for piece in document["prompt"]) == "When?"
     marked = [answer["model"] for answer in document["answers"] if "prompt" in answer]
     assert len(marked) == 1
+
+
+def test_a_page_shows_the_prompt_of_the_task_whatever_a_crowd_was_asked(make, tmp_path):
+    row = planned(1)[0]
+    for name in ("crowd", "crowd2", "crowd3"):
+        line = sample(0, row["doc"], "When?", row["response"]) | {"doc_id": 9}
+        write(tmp_path / name / f"samples_tcp_long_{STAMPS[0]}.jsonl", line)
+    crowd = {name: tmp_path / name for name in ("crowd", "crowd2", "crowd3")}
+    honest = {"a": [row | {"doc_id": 0}]}
+    (alone,), (beside,) = (
+        documents_of_page(make("html", runs, *BARE))
+        for runs in (honest, honest | crowd)
+    )
+    assert [beside[key] for key in ("prompt", "id")] == [
+        alone[key] for key in ("prompt", "id")
+    ]
+    marks = {answer["model"]: "prompt" in answer for answer in beside["answers"]}
+    assert marks == {0: False, 1: True, 2: True, 3: True}
 
 
 OPENED = """

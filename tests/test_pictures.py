@@ -107,7 +107,8 @@ class Stub:
         rivals: str = "",
     ) -> None:
         self.name = name
-        self.figures = figures(scores) | {TASK: {"n": 9 * len(scores), "by": None}}
+        self.benchmark_rows = {TASK: {"n": 9 * len(scores), "by": None}}
+        self.figures = figures(scores) | self.benchmark_rows
         self.standings = {TASK: Standing((TASK,), status, [], [], (rivals,))}
 
 

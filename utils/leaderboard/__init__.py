@@ -193,7 +193,7 @@ def _print_standing(data: dict, options: Namespace) -> None:
     """Print who stands where, and say what is written."""
     terminal_rows = []
     for benchmark, entrant in product(data["benchmarks"], data["models"]):
-        if row := entrant.figures.get(benchmark["name"]):
+        if row := entrant.benchmark_rows.get(benchmark["name"]):
             terminal_row = {"benchmark": benchmark["name"], "model": entrant.name}
             status = status_in(entrant, benchmark["name"])
             terminal_row |= {"status": status, "n": row["n"]}

@@ -1,7 +1,7 @@
 """What a board says: one object, from which the page and the tables are made.
 
-Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, `panels`
-of levels, `left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
+Keys of `board_data(...)`: `about`, `benchmarks`, `overview` of them, `models` in the order of
+the board, `panels` of levels, `left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
 of `score`, with ranks: of the `mean`, of benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE
 of their parts.
 """
@@ -43,13 +43,14 @@ UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_
 # Columns of `score` that tables of a board lack: `model` and `scope` say it.
 OF_SCORE = ("run", "task", "filter")
 MEAN = "mean"  # the scope of the mean over benchmarks
+_MOST_COLUMNS = 4  # of benchmarks in the table of all
 
 
 def board_data(
     entrants: list[Entrant], left_out: list[Failure], options: Namespace
 ) -> dict:
     """Return what the head of this module describes; put `entrants` into their order."""
-    shown_tasks = set().union(*map(_tasks_to_show, entrants))
+    shown_tasks = set().union(*(entrant.tasks_to_show for entrant in entrants))
     if not shown_tasks:
         raise ToolError(
             "the runs have no scored document; name others, or no --leave_out"
@@ -77,6 +78,7 @@ def board_data(
     return {
         "about": board_facts,
         "benchmarks": [_benchmark(benchmark, entrants) for benchmark in benchmarks],
+        "overview": _overview(public_benchmarks, other_benchmarks, entrants),
         "models": entrants,
         "panels": level_panels(entrants, benchmarks),
         "left_out": left_out,
@@ -85,11 +87,15 @@ def board_data(
     }
 
 
-def _tasks_to_show(entrant: Entrant) -> set[str]:
-    """Return the tasks that a model stands by: not those of twins, unless it has no others."""
-    scored_tasks = {task for task in entrant.documents_by_task if scorer(task).headline}
-    twins = {task for task in scored_tasks if task_scorers.transformations(task)}
-    return scored_tasks - twins or twins
+def _overview(
+    public_benchmarks: list[Group],
+    other_benchmarks: list[Group],
+    entrants: list[Entrant],
+) -> list[str]:
+    """Return the benchmarks with a column in the table of all: public ones, then by models."""
+    model_counts = Counter(chain(*(entrant.standings for entrant in entrants)))
+    by_models = sorted(other_benchmarks, key=lambda group: -model_counts[group.name])
+    return [group.name for group in public_benchmarks + by_models][:_MOST_COLUMNS]
 
 
 def _shared_remarks(entrants: list[Entrant]) -> list[str]:
@@ -175,9 +181,9 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
     rank, changes nothing between them.
     """
     rows = [
-        entrant.figures[group.name]
+        entrant.benchmark_rows[group.name]
         for group in benchmarks
-        if group.name in entrant.figures
+        if group.name in entrant.standings
     ]
     standings = (entrant.standings.get(group.name) for group in benchmarks)
     has_marks = any(standing and standing.marks for standing in standings)
@@ -213,6 +219,7 @@ def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     ]
     if len(entrant.in_mean) > 1:
         figures = {MEAN: _mean_row(entrant, figures)} | figures
+    entrant.benchmark_rows = figures
     entrant.figures = figures | row_by_key
 
 
@@ -232,7 +239,7 @@ def _summary(
     models_by_scope = {
         scope: _summarised(scope, benchmarks, entrants)
         for scope in scopes
-        if any(scope in entrant.figures for entrant in entrants)
+        if any(scope in entrant.benchmark_rows for entrant in entrants)
     }
     widest_scopes = {
         entrant: scope
@@ -251,17 +258,17 @@ def _summarised(
 
     Of means over other benchmarks it is the one that most models have.
     """
-    ranked = [x for x in entrants if x.figures.get(scope, UNRANKED)["rank_of"]]
+    ranked = [x for x in entrants if x.benchmark_rows.get(scope, UNRANKED)["rank_of"]]
     if not ranked:
         return []
     rivals_by_ranking: dict[str, list[Entrant]] = defaultdict(list)
     for entrant in ranked:
-        rivals_by_ranking[entrant.figures[scope]["rank_group"]].append(entrant)
+        rivals_by_ranking[entrant.benchmark_rows[scope]["rank_group"]].append(entrant)
     if scope == MEAN:
         return max(rivals_by_ranking.values(), key=_weight_of_mean)
     [benchmark] = [group for group in benchmarks if group.name == scope]
     spoken_of = fullest(benchmark, ranked)
-    return rivals_by_ranking[spoken_of.figures[scope]["rank_group"]]
+    return rivals_by_ranking[spoken_of.benchmark_rows[scope]["rank_group"]]
 
 
 def _weight_of_mean(rivals: list[Entrant]) -> tuple[int, bool, int]:
@@ -323,7 +330,7 @@ def _add_ranks(entrants: list[Entrant], benchmarks: list[Group]) -> dict:
         scope = ranking_key[0]
         ranking_status = status_in(rivals[0], scope)
         ranking_id = f"{ranking_status} #{sha256(str(ranking_key))[:16]}"
-        rival_rows = [rival.figures[scope] for rival in rivals]
+        rival_rows = [rival.benchmark_rows[scope] for rival in rivals]
         for row in rival_rows:
             row |= {"rank_of": len(rivals), "rank_group": ranking_id}
         ranked_in = _groups_by_scope(rivals[0], benchmarks)[scope]
@@ -366,7 +373,7 @@ def _rivals(
     rivals_by_key: dict[tuple, list[Entrant]] = defaultdict(list)
     for entrant in entrants:
         groups_by_scope = _groups_by_scope(entrant, benchmarks)
-        for scope in filter(entrant.figures.get, groups_by_scope):
+        for scope in filter(entrant.benchmark_rows.get, groups_by_scope):
             groups = groups_by_scope[scope]
             standings = [entrant.standings[group.name] for group in groups]
             if FALSE not in (standing.status for standing in standings):
@@ -386,7 +393,7 @@ def _groups_by_scope(
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the model that shows most of it."""
     name = benchmark.name
-    fullest_entrant = fullest(benchmark, [x for x in entrants if name in x.figures])
+    fullest_entrant = fullest(benchmark, [x for x in entrants if name in x.standings])
     tasks, figures = fullest_entrant.answered(benchmark), fullest_entrant.figures
     return {
         "name": name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from operator import itemgetter
 from statistics import fmean
@@ -62,6 +62,9 @@ class Entrant:
         self.in_mean: list[Group] = []  # public ones, of which it answered all tasks
         # As the head of `board_contents` describes them.
         self.figures: dict[str, dict] = {}
+        # Of these the rows of the mean and of the benchmarks in which it stands. Others may
+        # have the name of a benchmark, too: that of a lone task is the task's.
+        self.benchmark_rows: dict[str, dict] = {}
         self.cite: list[str] = []
 
     @property
@@ -95,8 +98,20 @@ class Entrant:
         return value_by_label | {"Cite": " ".join(self.cite)}
 
     def answered(self, benchmark: Group) -> tuple[str, ...]:
-        """Return which of a benchmark's tasks it has scores of, in their order."""
-        return tuple(task for task in benchmark.tasks if task in self.documents_by_task)
+        """Return by which of a benchmark's tasks it stands, in their order."""
+        return tuple(task for task in benchmark.tasks if task in self.tasks_to_show)
+
+    @cached_property
+    def tasks_to_show(self) -> set[str]:
+        """The scored tasks that it stands by: not those of twins, unless it has no others.
+
+        So no run of twins alone makes twins a benchmark of those that have others.
+        """
+        scored_tasks = {
+            task for task in self.documents_by_task if scorer(task).headline
+        }
+        twins = {task for task in scored_tasks if task_scorers.transformations(task)}
+        return scored_tasks - twins or twins
 
 
 def _joined(earlier: dict | None, task_check: dict, task: str) -> dict:
@@ -212,7 +227,7 @@ def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
     def fullness(entrant: Entrant) -> tuple[int, bool, int, int, int]:
         benchmark_standing = entrant.standings[name]
         is_verified = benchmark_standing.status == VERIFIED
-        document_count = entrant.figures[name]["n"]
+        document_count = entrant.benchmark_rows[name]["n"]
         return (
             -SEVERITY.index(benchmark_standing.status),
             not benchmark_standing.marks,

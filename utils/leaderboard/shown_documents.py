@@ -12,12 +12,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core.cli import printable
 from ..core.format_tables import natural
 from ..core.task_scorers import scorer
 from ..figures.score_rows import RULES
+from ..integrity.run_checks import VERIFIED
 from ..verdicts.judge_answer import shorten
 from ..verdicts.page_excerpts import Pieces
 from ..verdicts.runs_by_model import Model, add_rows, by_table
@@ -32,6 +33,13 @@ _LONGEST_ID = 60  # characters of the id of a document
 Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
 
+class Prompt(NamedTuple):
+    """What a page shows of the prompt that a model had of a document."""
+
+    pieces: Pieces  # [] where there was no room for it in the table
+    is_of_task: bool  # verified, or not in the file and so rendered from the document
+
+
 def collect(
     models: list[Model], is_folder: bool, most_bytes: int = MOST_OF_DOCUMENTS
 ) -> dict[str, list[str]]:
@@ -43,7 +51,7 @@ def collect(
     byte_limit: float = math.inf if is_folder else most_bytes
     ranked_keys = rank_keys(models)
     entry_by_key: dict[Key, dict] = {}
-    prompts_by_key: dict[Key, list[Pieces]] = defaultdict(list)
+    prompts_by_key: dict[Key, list[Prompt]] = defaultdict(list)
     ids_by_key: dict[Key, list] = defaultdict(list)
     for model_number, keys in enumerate(choose_keys(models, ranked_keys, answer_limit)):
         shown = [(k, doc) for k, doc in models[model_number].documents() if k in keys]
@@ -146,14 +154,23 @@ def _bytes_around_answers(entry: dict) -> int:
     return len(escaped(entry | {"answers": []}))
 
 
-def _add_prompt(entry: dict, prompts: list[Pieces], ids: list) -> None:
-    """Add the prompt and the id that most answers have, and mark those to another prompt."""
-    document_id = _most_frequent(ids)
-    is_text = isinstance(document_id, str)
-    entry["id"] = shorten(document_id, _LONGEST_ID) if is_text else document_id
-    entry["prompt"] = _most_frequent(prompts)
+def _add_prompt(entry: dict, prompts: list[Prompt], ids: list) -> None:
+    """Add the task's prompt and the id that most answers to it have; mark the other answers.
+
+    What is verified, or rendered here, holds the task's messages: nothing is shorter than
+    the prompt with nothing around it. Where no prompt is the task's, all are asked.
+    """
+    prompts_of_task = [prompt.pieces for prompt in prompts if prompt.is_of_task]
+    ids_of_task = [id_ for prompt, id_ in zip(prompts, ids) if prompt.is_of_task]
+    if prompts_of_task:
+        entry["prompt"] = min(prompts_of_task, key=_length)
+    else:
+        entry["prompt"] = _most_frequent([prompt.pieces for prompt in prompts])
+    shown_id = _most_frequent(ids_of_task or ids)
+    is_text = isinstance(shown_id, str)
+    entry["id"] = shorten(shown_id, _LONGEST_ID) if is_text else shown_id
     for answer, prompt in zip(entry["answers"], prompts):
-        if prompt != entry["prompt"]:
+        if not prompt.is_of_task and prompt.pieces not in ([], entry["prompt"]):
             answer["prompt"] = "another"
 
 
@@ -161,6 +178,11 @@ def _most_frequent(values: list) -> Any:
     """Return the value of plain JSON that is there most often; of tied ones, the first."""
     counts = Counter(map(json.dumps, values))
     return json.loads(max(counts, key=lambda text: counts[text]))
+
+
+def _length(pieces: Pieces) -> int:
+    """Return the length of a text of which pieces are shown."""
+    return sum(piece if isinstance(piece, int) else len(piece[1]) for piece in pieces)
 
 
 def _document_entry(key: Key, row: dict) -> dict:
@@ -184,10 +206,15 @@ def _document_entry(key: Key, row: dict) -> dict:
 
 def _read_texts(
     documents: list[tuple[str, Document]],
-) -> dict[Document, list[Pieces]]:
-    """Return document -> pieces of the last response to it, and of its prompt."""
+) -> dict[Document, tuple[Pieces, Prompt]]:
+    """Return document -> pieces of the last response to it, and its prompt."""
     texts_by_document = {}
     for table, task, group in by_table(documents):
+        is_verified = any(
+            task_entry["check"]["prompts"]["status"] == VERIFIED
+            for task_entry in table.head["tasks"]
+            if task_entry["task"] == task
+        )
         prompts = table.prompts(task)
         responses = table.responses_at(task, {doc.answers[-1].row for doc in group})
         for document in group:
@@ -195,7 +222,10 @@ def _read_texts(
             response = responses[last_answer.row]
             if response is None:
                 response = [last_answer.length]
-            texts_by_document[document] = [response, prompts.get(document.digest, [])]
+            prompt = Prompt([], False)
+            if line := prompts.get(document.digest):
+                prompt = Prompt(line["prompt"], is_verified or not line["is_logged"])
+            texts_by_document[document] = response, prompt
     return texts_by_document
 
 

@@ -267,6 +267,7 @@ class Judging:
         if (task, row["digest"]) not in self.prompted:
             self.prompted.add((task, row["digest"]))
             prompt = {"digest": row["digest"], "prompt": shown_prompt(answer, doc)}
+            prompt["is_logged"] = answer.prompt is not None
             self._write_text(PROMPTS_NAME.format(task), prompt)
 
     def _write_text(self, name: str, text: dict) -> None:

@@ -84,10 +84,10 @@ class Table(NamedTuple):
         lines = self._lines(RESPONSES_NAME.format(task), numbers)
         return {number: line.get("response") for number, line in lines}
 
-    def prompts(self, task: str) -> dict[str, Pieces]:
-        """Return digest of a document -> what a page shows of its prompt."""
+    def prompts(self, task: str) -> dict[str, dict]:
+        """Return digest of a document -> `prompt` that a page shows, and whether it `is_logged`."""
         lines = self._lines(PROMPTS_NAME.format(task))
-        return {line["digest"]: line["prompt"] for _, line in lines if line}
+        return {line["digest"]: line for _, line in lines if line}
 
     def documents(
         self, task: str, filter_name: str | None = None

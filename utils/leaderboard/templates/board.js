@@ -283,7 +283,7 @@ function showDocument(doc) {
     make("p", { className: "note", textContent: parts.join("; ") }),
     make("p", {}, "Reference: ", make("code", { textContent: doc.reference ?? "" })),
     showVerdicts(answers), doc.answers.some((answer) => answer.prompt)
-      ? make("p", { className: "note", textContent: `The prompt of most of these answers; those marked had another one.` }) : null,
+      ? make("p", { className: "note", textContent: "The answers that are marked had another prompt." }) : null,
     showPieces(doc.prompt),
     make("p", { className: "note" }, "In answers: ",
       make("mark", { className: "published", textContent: "where the published rule reads" }), " ",
