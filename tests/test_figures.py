@@ -167,6 +167,15 @@ def test_a_line_to_cite_says_how_the_score_came_about(call_score, changed):
     assert entries == ["fatemi2024test", "lm_eval_temporal_tasks"]
 
 
+def test_a_line_to_cite_counts_answers_seen_to_be_cut_off_beside_unknown_ones(
+    call_score, tmp_path
+):
+    rows = lines("?", finish_reason="length")
+    del rows[0]["finish_reason"]
+    _, text, _ = call_score(write(tmp_path / "x.jsonl", *rows), "--cite")
+    assert "; answers seen to be cut off: 22.2 %; " in text.splitlines()[0]
+
+
 RUN_VERSIONS = [  # what results say, and what a line to cite says of it
     (scorer(TASK).version, ""),
     ("1.0", ", run with version 1.0"),

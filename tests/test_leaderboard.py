@@ -25,6 +25,7 @@ from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, benchmarks, prompt, scorer
 from utils.figures.score_rows import RULES
 from utils.leaderboard import model_status, page, shown_documents
+from utils.verdicts.judge_answer import INVALID
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
 
@@ -347,6 +348,17 @@ def test_a_run_of_twins_alone_changes_nothing_of_those_that_answered_more(make):
     assert not any(f'title="{model}"' in section for model in honest)
 
 
+def test_a_mean_counts_the_documents_and_answers_of_all_its_benchmarks(make):
+    rows = recorded_runs(("tcp_long", "tcp_short", "tot_arithmetic", "tot_semantic"))
+    again = [row | {"sample": number} for row in rows["hasty"] for number in range(2)]
+    board = json.loads(make("json", {"a": again}))
+    figures = {row["scope"]: row for row in board if not row["by"]}
+    for column in ("n", "answers", *INVALID):
+        counts = [figures[benchmark][column] for benchmark in ("tcp", "tot")]
+        assert figures["mean"][column] == sum(counts)
+    assert figures["mean"]["answers"] == 2 * figures["mean"]["n"] > 0
+
+
 def test_what_most_models_answered_keeps_its_own_column_of_the_top_table(make):
     arithmetic = recorded_runs(("tot_arithmetic",))
     honest = {"a": twins_of(arithmetic["plain"]), "b": twins_of(arithmetic["hasty"])}
@@ -385,6 +397,7 @@ def test_a_name_of_twenty_eight_letters_is_shown_whole(length, is_cut):
 ALIKE = [  # names, and what a page shows of them
     (["x", "z", "z"], ["x", "z (#2)", "z (#3)"]),
     (["x (#2)", "x", "x"], ["x (#2) (#1)", "x (#2)", "x (#3)"]),
+    (["x (#12)"], ["x (#12) (#1)"]),  # which there may be, on another board
     (
         ["y" * 30 + "a" + "y" * 30, "y" * 30 + "b" + "y" * 30],
         ["yyyyyyyyyyyy…yyyyyyyyyy (#1)", "yyyyyyyyyyyy…yyyyyyyyyy (#2)"],
@@ -1065,6 +1078,23 @@ QUOTED = [
 @pytest.mark.parametrize(("name", "expected"), QUOTED)
 def test_a_name_in_a_sentence_is_one_short_word_in_quotes(name, expected):
     assert quoted(name) == expected
+
+
+class Remarked:
+    """A model without answers, of which its files say much."""
+
+    name, status, answers, task_checks, standings = "a", "verified", {}, {}, {}
+    model = Namespace(given_name="a")
+
+    def __init__(self) -> None:
+        self.remarks = [f"{number}{'x' * 999}" for number in range(29)]
+
+
+def test_a_model_has_twenty_remarks_of_five_hundred_characters():
+    entrant = Remarked()
+    model_status.add_remarks([entrant])
+    assert [*map(len, entrant.remarks)] == [500] * 20
+    assert entrant.remarks[-1].startswith("19x")
 
 
 def test_long_places_take_no_honest_model_from_the_page(make, tmp_path):

@@ -349,6 +349,23 @@ def test_types_of_fewer_than_ten_rows_stand_apart(driver, page):
     ]
 
 
+READ = """
+const texts = (bits) => RULES.map((rule, n) => readText({ read: [null, null], response: [[bits, "x"]] }, n));
+return [texts(0), texts(1), texts(2), texts(3)];
+"""
+
+
+def test_a_statement_without_a_value_is_told_from_none(driver, page):
+    look(driver, page)
+    without, with_statement = "nothing", "no value of the kind asked for"
+    assert driver.execute_script(READ) == [
+        [without, without],
+        [with_statement, without],
+        [without, with_statement],
+        [with_statement, with_statement],
+    ]
+
+
 SAVED = """
 const done = arguments[arguments.length - 1];
 URL.createObjectURL = (file) => { file.text().then(done); return "#"; };
