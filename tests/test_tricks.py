@@ -4,6 +4,7 @@ import gzip
 import html
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -145,23 +146,32 @@ def play(folder: Path, edit: dict) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory) -> list[dict]:
-    """The rows of a board of the two honest models."""
+def alone(tmp_path_factory) -> tuple[list[dict], dict[str, list[str]]]:
+    """The rows of a board of the two honest models, and what its page says of them."""
     folder = tmp_path_factory.mktemp("alone")
     for model in ("careful", "hasty"):
-        submission(folder / model, model, {})
-    path = folder / "board.json"
-    main(
-        [
-            "leaderboard",
-            str(folder),
-            "--include_path",
-            str(EXAMPLES),
-            "--json",
-            str(path),
-        ]
-    )
-    return [row for row in json.loads(path.read_text()) if row["scope"] == "tcp"]
+        submission(folder / "runs" / model, model, {})
+    path, page = folder / "board.json", folder / "board.html"
+    outputs = ["--json", str(path), "--html", str(page)]
+    pack = ["--include_path", str(EXAMPLES)]
+    main(["leaderboard", str(folder / "runs"), *pack, *outputs])
+    rows = [row for row in json.loads(path.read_text()) if row["scope"] == "tcp"]
+    return rows, said_of_honest(html.unescape(page.read_text()))
+
+
+def said_of_honest(page: str) -> dict[str, list[str]]:
+    """Return model -> the rows of tables that a page has of it, with what pictures are called.
+
+    Cells of reasons that the model lacks stand there for others.
+    """
+    rows_by_model: dict[str, list[str]] = {"org/careful": [], "org/hasty": []}
+    for row in re.findall(r"<tr.*?</tr>", page, re.DOTALL):
+        titles = re.findall(r'(?:title|aria-label)="([^"]*)"', row)
+        if model := next((x for x in titles if x in rows_by_model), None):
+            words = re.sub(r"<[^>]*>", " ", row).split()
+            said = [*titles, *(word for word in words if word != "0.0")]
+            rows_by_model[model].append(" ".join(said))
+    return rows_by_model
 
 
 def without_names(row: dict) -> dict:
@@ -193,7 +203,10 @@ def test_tricks_are_told_and_cost_no_other(number, board, alone, monkeypatch):
     ]
     assert_honest(honest)
     if GROUPS[number][0] in APART:
-        assert [*map(without_names, honest)] == [*map(without_names, alone)]
+        rows_alone, said_alone = alone
+        assert [*map(without_names, honest)] == [*map(without_names, rows_alone)]
+        assert said_of_honest(page) == said_alone
+        assert all(len(said) > 2 for said in said_alone.values())
     for name, edit in edits.items():
         model = filled(edit.get("name", f"org/{name}-"), pad="x" * 99)[:99]
         tricks = [rows[x] for x in rows if x.startswith((model, f"{name}-"))]
