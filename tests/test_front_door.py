@@ -43,6 +43,7 @@ UNREAD = [
     ("scor", "argument TOOL: invalid choice: 'scor'"),
     ("score x --loud", "unrecognized arguments: --loud"),
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
+    ("score x --k 0", "argument --k: "),
     ("offline", "the following arguments are required: "),
     ("twins x --gen-seed 1", "arguments are required: --include_path"),
     ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),

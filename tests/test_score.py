@@ -509,6 +509,7 @@ def test_parts_with_numbers_are_in_their_order(tmp_path, call_score):
     path = write(tmp_path / "x.jsonl", *lines)
     _, report, _ = call_score(f"x={path}", "--by", "question_type")
     assert 0 < report.index("part-2") < report.index("part-10")
+    assert re.search(r"part-2 .*\] / 0\.0 \|", report)  # extracted: none
 
 
 def test_a_summary_has_80_columns_and_details_have_each_task(call_score):
