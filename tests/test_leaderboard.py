@@ -1041,6 +1041,23 @@ def test_runs_of_more_benchmarks_do_not_outvote_those_of_fewer(make):
     assert over in summary
 
 
+def test_verified_answers_to_a_few_rows_describe_nothing_that_others_ran_whole(
+    make, tmp_path
+):
+    """Not even of runs whose prompts nobody can verify."""
+    tasks = ("tcp_short", "tcp_long", "tot_arithmetic", "tot_semantic")
+    honest = recorded_runs(tasks)
+    few = {}
+    for name in ("few", "few2"):
+        submission(tmp_path / name, "hasty", {"keep": 3, "tasks": tasks})
+        few[name] = tmp_path / name
+    assert by_model(make("json", few))["few"]["status"] == "verified"
+    alone, beside = (make("html", runs) for runs in (honest, honest | few))
+    assert summary_of(beside) == summary_of(alone)
+    for pattern in (r"constant answer</th>.*", r'scope="colgroup"[^>]*>[^<]+'):
+        assert re.findall(pattern, beside) == re.findall(pattern, alone) != []
+
+
 def test_a_summary_says_nothing_of_benchmarks_that_its_models_lack(make):
     in_tcp, in_tot = recorded_runs(("tcp_long",)), recorded_runs(("tot_semantic",))
     runs = in_tcp | {f"x{number}": in_tot["hasty"][:3] for number in range(2)}

@@ -109,7 +109,7 @@ class Stub:
         self.name = name
         self.benchmark_rows = {TASK: {"n": 9 * len(scores), "by": None}}
         self.figures = figures(scores) | self.benchmark_rows
-        self.standings = {TASK: Standing((TASK,), status, [], [], (rivals,))}
+        self.standings = {TASK: Standing((TASK,), status, [], [], (rivals,), status)}
 
 
 ONE_TASK = Group(TASK, (TASK,))
@@ -148,7 +148,7 @@ def test_a_mean_by_level_is_of_the_tasks_of_the_fullest_model():
     entrants = []
     for name, tasks, status in (("x", "abc", UNKNOWN), ("a", "ab", VERIFIED)):
         entrants.append(Stub(name, {"1": 0.5}))
-        entrants[-1].standings = {TASK: Standing((*tasks,), status, [], [], ())}
+        entrants[-1].standings = {TASK: Standing((*tasks,), status, [], [], (), status)}
     assert pictures._tasks_of_mean(ONE_TASK, entrants, [*"abc"]) == ("a", "b")
 
 

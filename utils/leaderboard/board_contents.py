@@ -271,14 +271,20 @@ def _summarised(
     return rivals_by_ranking[spoken_of.benchmark_rows[scope]["rank_group"]]
 
 
-def _weight_of_mean(rivals: list[Entrant]) -> tuple[int, bool, int]:
+def _weight_of_mean(rivals: list[Entrant]) -> tuple[int, bool, int, int]:
     """Return what a summary chooses by, of models that are ranked together in a mean.
 
-    That is their status, whether they ran the benchmarks as they are, and how many they are.
+    That is whether the documents are the benchmarks', and were run as they are; then their
+    status, and how many they are.
     """
     first = rivals[0]  # the others stand as it does
-    has_marks = any(first.standings[group.name].marks for group in first.in_mean)
-    return -SEVERITY.index(status_in(first, MEAN)), not has_marks, len(rivals)
+    standings = [first.standings[group.name] for group in first.in_mean]
+    return (
+        -max(SEVERITY.index(standing.documents) for standing in standings),
+        not any(standing.marks for standing in standings),
+        -SEVERITY.index(status_in(first, MEAN)),
+        len(rivals),
+    )
 
 
 def _mean_row(entrant: Entrant, figures: dict) -> dict:

@@ -38,6 +38,7 @@ class Standing(NamedTuple):
     reasons: list[str]  # of a status that is not VERIFIED
     marks: list[str]  # why it is not ranked with those that ran it as it is
     together: tuple  # equal for models that are ranked together
+    documents: str  # one of SEVERITY: whether its documents are the benchmark's
 
 
 class Entrant:
@@ -184,7 +185,12 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     if len(tasks) < len(benchmark.tasks):
         marks.append(f"{len(tasks)} of {len(benchmark.tasks)} tasks")
     reasons = [*_by_task(reasons_and_tasks, tasks)]
-    return Standing(tasks, worst_status, reasons, marks, tuple(ranking_key))
+    document_statuses = [
+        entrant.task_checks[task]["documents"]["status"] for task in tasks
+    ]
+    documents_status = max(document_statuses, key=SEVERITY.index)
+    together = tuple(ranking_key)
+    return Standing(tasks, worst_status, reasons, marks, together, documents_status)
 
 
 def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
@@ -213,25 +219,27 @@ def _marks(task_check: dict) -> Iterator[str]:
 
 
 def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
-    """Return the model, of those with figures of a benchmark, that shows most of it.
+    """Return the model, of those that stand in a benchmark, that shows most of it.
 
-    That is one of the best status, which ran it as it is if one did, with the most
-    documents: nobody has verified answers to more than a benchmark has. Of rows that are
-    made from a seed there is no end, so of these it is one with the documents that most
-    models answered.
+    That is one with the benchmark's documents, however it was asked, which ran it as it is if
+    one did, with the most of them: nobody has verified answers to more than a benchmark has.
+    Of rows that are made from a seed there is no end, so of these it is one with the
+    documents that most models answered. Who is not ranked describes what nobody else ran.
     """
     name = benchmark.name
     alike = Counter(entrant.standings[name].together for entrant in entrants)
     has_end = not any(map(task_scorers.is_generated, benchmark.tasks))
 
-    def fullness(entrant: Entrant) -> tuple[int, bool, int, int, int]:
+    def fullness(entrant: Entrant) -> tuple[bool, int, bool, int, int, int, int]:
         benchmark_standing = entrant.standings[name]
-        is_verified = benchmark_standing.status == VERIFIED
+        is_verified = benchmark_standing.documents == VERIFIED
         document_count = entrant.benchmark_rows[name]["n"]
         return (
-            -SEVERITY.index(benchmark_standing.status),
+            benchmark_standing.status != FALSE,
+            -SEVERITY.index(benchmark_standing.documents),
             not benchmark_standing.marks,
             document_count if has_end and is_verified else 0,
+            -SEVERITY.index(benchmark_standing.status),
             alike[benchmark_standing.together],
             document_count,
         )
