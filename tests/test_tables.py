@@ -51,6 +51,7 @@ NAMES = {  # as Markdown shows them
 }
 CELLS = {  # as CSV has them: no formula, and nothing that steers a terminal
     **{"=1+1": "'=1+1", "\uff1d1+1": "'\uff1d1+1", " =1+1": "' =1+1", "\t@x": "'\t@x"},
+    **{"a;=1+1": "a;'=1+1", "a; @b;c=1;": "a;' @b;c=1;"},  # cells are split there, too
     "\u200b\ufe0f\u3164\u2800-1": "'\u200b\ufe0f\u3164\u2800-1",
     **{
         "\r+1": "'\\r+1",

@@ -91,13 +91,21 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
 
 
 def _csv_cell(cell: object) -> object:
-    """Return a cell that no spreadsheet runs as a formula, in one line where it can be."""
+    """Return a cell that no spreadsheet runs as a formula, in one line where it can be.
+
+    Where lists are separated by semicolons, so are the cells that a spreadsheet reads.
+    """
     if not isinstance(cell, str):
         return cell
-    first_letter = next(filter(_is_visible, cell), "")
+    quoted_cell = ";".join(map(_without_formula, cell.split(";")))
+    return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], quoted_cell)
+
+
+def _without_formula(text: str) -> str:
+    """Return a text with an apostrophe in front if a spreadsheet would run it."""
+    first_letter = next(filter(_is_visible, text), "")
     is_formula = unicodedata.normalize("NFKC", first_letter) in ("=", "+", "-", "@")
-    quote = "'" if is_formula else ""
-    return quote + _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], cell)
+    return f"'{text}" if is_formula else text
 
 
 def _is_visible(letter: str) -> bool:

@@ -1,7 +1,7 @@
 """What a board says: one object, from which the page and the tables are made.
 
-Keys of `board_data(...)`: `about`, `benchmarks`, `overview` of them, `models` in the order of
-the board, `panels` of levels, `left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
+Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, `panels`
+of levels, `left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
 of `score`, with ranks: of the `mean`, of benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE
 of their parts.
 """
@@ -43,7 +43,6 @@ UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_
 # Columns of `score` that tables of a board lack: `model` and `scope` say it.
 OF_SCORE = ("run", "task", "filter")
 MEAN = "mean"  # the scope of the mean over benchmarks
-_MOST_COLUMNS = 4  # of benchmarks in the table of all
 
 
 def board_data(
@@ -78,24 +77,12 @@ def board_data(
     return {
         "about": board_facts,
         "benchmarks": [_benchmark(benchmark, entrants) for benchmark in benchmarks],
-        "overview": _overview(public_benchmarks, other_benchmarks, entrants),
         "models": entrants,
         "panels": level_panels(entrants, benchmarks),
         "left_out": left_out,
         "ends": silent_ends(models),
         "recall": [*_recall_sentences(models, options.include_path)],
     }
-
-
-def _overview(
-    public_benchmarks: list[Group],
-    other_benchmarks: list[Group],
-    entrants: list[Entrant],
-) -> list[str]:
-    """Return the benchmarks with a column in the table of all: public ones, then by models."""
-    model_counts = Counter(chain(*(entrant.standings for entrant in entrants)))
-    by_models = sorted(other_benchmarks, key=lambda group: -model_counts[group.name])
-    return [group.name for group in public_benchmarks + by_models][:_MOST_COLUMNS]
 
 
 def _shared_remarks(entrants: list[Entrant]) -> list[str]:
@@ -204,7 +191,8 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     """Add the rows of `score`, after those of the mean and of benchmarks."""
     model_rows, figures = rows_of_run(entrant.name, entrant.model.tasks), {}
-    entrant.cite = [*citations(entrant.model, model_rows)]
+    cited_rows = [row | {"run": quoted(entrant.name)} for row in model_rows]
+    entrant.cite = [*citations(entrant.model, cited_rows)]
     row_by_key = {
         "|".join(filter(None, (row["task"], row["by"], row["value"]))): row
         for row in model_rows

@@ -42,6 +42,8 @@ MOST_OF_A_FILE = 300  # documents
 LONGEST_NAME, LONGEST_LABEL = 28, 16  # characters of a model's name, and in a picture
 _FILLED = 0.95  # share of the room behind tables that documents may take
 _PLACE = re.compile(r" \(#\d+\)$")  # of a model on the board, behind its name
+# What a narrow page shows of the table of all: the benchmark that is picked.
+_PICKED = "@media screen and (max-width: 920px) {{ {} {{ display: table-cell; }} }}\n"
 # Whether a smaller page without documents has run cards, and of how many models it is.
 _SMALLER = ((False, None), (False, 500), (False, 50))
 
@@ -117,6 +119,7 @@ def _page_content(
     shown["left_out"] = board["left_out"][:most_models]
     ids = [entrant.id for entrant in board["models"]]
     page_text = _render(
+        len(board["benchmarks"]) + 1,  # with that of the mean
         **board | shown,
         hidden_count=len(models) - len(shown["models"]),
         has_cards=has_cards,
@@ -164,11 +167,13 @@ def _template() -> Template:
     return environment.get_template("board.html.jinja")
 
 
-def _render(**board_and_documents: object) -> str:
+def _render(column_count: int, **board_and_documents: object) -> str:
     """Return the page that the template makes of a board's data and of its documents."""
+    columns = range(column_count)
+    picked = ", ".join(f"body:has(#pick{n}:checked) .c{n}" for n in columns)
     return _template().render(
         **board_and_documents,
-        style=(_TEMPLATES / "board.css").read_text("utf-8"),
+        style=(_TEMPLATES / "board.css").read_text("utf-8") + _PICKED.format(picked),
         script=(_TEMPLATES / "board.js").read_text("utf-8"),
         made=datetime.now(timezone.utc),
         tool=VERSION,

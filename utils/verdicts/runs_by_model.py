@@ -16,7 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ..core.cli import named_path
+from ..core.cli import named_path, quoted
 from ..core.progress import progress
 from ..packs.random_sample import recognise
 from .find_answer_files import (
@@ -232,7 +232,7 @@ def _make_names_unique(models: list[Model]) -> None:
             if unplaced_models := {*claimants} - renamed_models:
                 for model in unplaced_models:
                     model.remarks.append(
-                        f"{len(namesakes)} runs give the name {name:.150}"
+                        f"{len(namesakes)} runs give the name {quoted(name)}"
                     )
                     model.name = f"{name:.150} ({shorten(model.source.place)})"
                     renamed_models.add(model)
@@ -257,7 +257,7 @@ def _models_of(tables: list[Table]) -> list[Model]:
     fullest_tables, remarks = _choose_fullest(tables)
     run_name, claimed_names = _name_run(fullest_tables)
     if len(claimed_names) > 1:
-        claimed_names_text = ", ".join(sorted(claimed_names))
+        claimed_names_text = ", ".join(map(quoted, sorted(claimed_names)))
         remarks.append(f"its results name several models: {claimed_names_text:.200}")
     entries_by_filter: dict[str | None, list] = defaultdict(list)
     for table in fullest_tables:
