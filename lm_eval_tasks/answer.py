@@ -518,6 +518,7 @@ WORKING = Pattern(
         ", because June is next": "because",
         "(not June)": "not",
         "(9 months before June)": "(9 months before",
+        "(9 months from June)": "(9 months from",
     },
     refuses=["(June)", "(9 months before June = May)", "B as well"],
     flags=re.IGNORECASE,
