@@ -9,6 +9,7 @@ import pytest
 from lm_eval_tasks.tot.utils import split_instruction
 from tests.conftest import EXAMPLES, TASKS
 from tests.digest import empty_caches
+from utils.core import documents as core_documents
 from utils.core.documents import Rows
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
@@ -66,6 +67,12 @@ FILES = [  # task, upstream's name, fault of an empty file, warning about anothe
     ("timebench_tracie", "tracie_timebench", "TimeBench (tracie): there are no rows", "has 500 rows, 1cb0aef5df7beaf8"),
     ("timebench_date_arithmetic", None, "TimeBench (rows): there are no rows", "has other files"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("task", ["tot_arithmetic", "tcp_long", "timebench_mctaco"])
+def test_a_single_row_without_a_document_has_a_fault_and_no_number(task):
+    with pytest.raises(ValueError, match=r"^column '\w+': None is "):
+        core_documents.document(task, {})
 
 
 @pytest.mark.parametrize("file_of_task", FILES)

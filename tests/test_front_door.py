@@ -43,6 +43,10 @@ UNREAD = [
     ("scor", "argument TOOL: invalid choice: 'scor'"),
     ("score x --loud", "unrecognized arguments: --loud"),
     ("score x --workers 1e3", "argument --workers: '1e3' is not a whole number"),
+    (
+        "generate --gen-seed 1 x --gen-knobs '{\"timexnli\": {steps: 3}}'",
+        "steps: 3}}' is not JSON",
+    ),
     ("score x --k 0", "argument --k: "),
     ("offline", "the following arguments are required: "),
     ("twins x --gen-seed 1", "arguments are required: --include_path"),

@@ -584,6 +584,21 @@ def test_prompts_of_several_files_have_one_frame(make, tmp_path, frames, status)
     assert (fault in rows["m"]["remarks"]) == (status == "not verified")
 
 
+def test_a_page_shows_each_answer_of_a_task_from_its_own_file(make, tmp_path):
+    rows = planned(4)
+    for number, row in enumerate(rows):
+        row["response"] += f" (answer {number})"
+    paths = [tmp_path / "m" / f"{name}.jsonl" for name in "ab"]
+    write(paths[0], *rows[:2])
+    write(paths[1], *rows[2:])
+    shown = documents_of_page(make("html", {"m": tmp_path / "m"}, *BARE))
+    texts = [
+        "".join(piece[1] for piece in document["answers"][0]["response"])
+        for document in shown
+    ]
+    assert sorted(texts) == sorted(row["response"] for row in rows)
+
+
 SECOND_FILE = [  # how the second file of a run differs, and what is remarked of it
     ({}, None),
     ({"results": {"date": 1_800_000_000}}, None),

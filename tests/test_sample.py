@@ -28,7 +28,7 @@ from utils.core.task_scorers import benchmarks, leaf_tasks, scorer
 from utils.figures import score_rows
 from utils.packs import random_sample
 from utils.packs.random_sample import draw_rows, interleave
-from utils.verdicts.tally import rows_remark
+from utils.verdicts.tally import Counted, Document, Tally, rows_remark
 
 
 TYPES = {"a": 350, "b": 50, "c": 7, "d": 1}  # rows by type
@@ -444,6 +444,17 @@ def test_all_rows_of_a_benchmark_are_no_part_of_it(count, is_part):
     digests = Counter({f"{number}": 1 for number in range(count)})
     drawn = random_sample.recognise("tcp_long", 1, digests, PACK)
     assert (drawn is not None) == is_part
+
+
+def test_the_share_that_is_drawn_is_of_documents_not_of_answers():
+    tally = Tally("tcp_long", drawn=random_sample.Drawn(7, 20, True))
+    rest = {}, "right", True, [], None, None, "", 9, 0, 1
+    for number in range(5):
+        answers = [Counted(f"{sample}", *rest) for sample in range(2)]
+        document = Document(f"{number}", "cluster", number, {}, answers)
+        assert [*tally.join(document, [])] == []
+    assert tally.all.answers == 10
+    assert tally.drawn_share == 5 / 20
 
 
 def test_rows_of_unknown_number_are_no_part_of_more():

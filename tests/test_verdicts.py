@@ -24,6 +24,7 @@ from tests.logs import sample
 from utils.__main__ import main
 from utils.core import documents as core_documents
 from utils.core.documents import documents
+from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
 from utils.verdicts import judge_file, runs_by_model, stored_tables
 from utils.verdicts.find_answer_files import find_answer_files
@@ -408,6 +409,17 @@ def test_a_table_that_is_not_as_it_was_written_is_made_again(
     assert contents(output) != before
     assert call_score(path, "--output", output) == expected
     assert contents(output) == before
+
+
+def test_a_table_that_is_damaged_while_it_is_read_is_to_be_deleted_whole(tmp_path):
+    table = stored_tables.Table(tmp_path, {}, None)
+    (tmp_path / "verdicts_tcp_long.jsonl").write_text("{}\n{")
+    rows = table.rows("tcp_long")
+    assert next(rows) == {}
+    with pytest.raises(
+        ToolError, match=f", line 2: is damaged; delete {tmp_path}, and"
+    ):
+        next(rows)
 
 
 @pytest.mark.parametrize("option", ["--output", "--cache"])
