@@ -94,6 +94,7 @@ def test_json_and_csv_hold_the_figures_of_score_and_no_formula(board, runs, caps
     row_by_labels = {tuple(row[label] for label in labels): row for row in table}
     for run in runs:
         name, _, path = run.partition("=/")
+        name = name.replace("\ud800", r"\ud800")  # half a letter
         capsys.readouterr()
         assert main(["score", f"/{path}", *PACK, "--format", "json"]) == 0
         for row in json.loads(capsys.readouterr().out):
@@ -395,6 +396,7 @@ def test_a_name_of_twenty_eight_letters_is_shown_whole(length, is_cut):
 ALIKE = [  # names, and what a page shows of them
     (["x", "z", "z"], ["x", "z (#2)", "z (#3)"]),
     (["x (#2)", "x", "x"], ["x (#2) (#1)", "x (#2)", "x (#3)"]),
+    (["constant answer", "x"], ["constant answer (#1)", "x"]),  # as the tool's row is
     (["x (#12)"], ["x (#12) (#1)"]),  # which there may be, on another board
     (
         ["y" * 30 + "a" + "y" * 30, "y" * 30 + "b" + "y" * 30],
@@ -932,6 +934,27 @@ def test_no_model_takes_the_room_of_another_on_a_page(make, monkeypatch, bound):
     assert len({*alone.values()}) == 1
 
 
+def test_long_answers_of_others_take_no_answer_of_a_model_from_a_page(
+    make, monkeypatch
+):
+    """Prompts take of the room of all who answer them; the page says what is not there."""
+    honest = {name: planned(40) for name in "abc"}
+    longer = {f"x{n}": planned(40, prefix=f"{n}" + "so " * 700) for n in range(6)}
+    shown = documents_of_page(make("html", {"a": honest["a"]}))
+    room = 5 * sum(len(json.dumps(document)) for document in shown)
+    monkeypatch.setattr(shown_documents, "MOST_OF_DOCUMENTS", room)
+    text = make("html", honest | longer)
+    shown = documents_of_page(text)
+    assert sum(len(json.dumps(x, separators=(",", ":"))) for x in shown) <= room
+    names = json.loads(text.partition('id="data">')[2].partition("</script>")[0])
+    counts = Counter(
+        names["models"][answer["model"]] for x in shown for answer in x["answers"]
+    )
+    assert [counts[name] for name in honest] == [40, 40, 40]
+    assert counts.total() < 360
+    assert f"all 40 are in this page, with {counts.total()} of 360 answers" in text
+
+
 def test_a_benchmark_is_described_by_the_model_that_answered_most_of_it(make):
     """And each model is measured by the constant answer to its own documents."""
     runs = {"honest": planned(30, wrong=15), "first": planned(1)}
@@ -1069,6 +1092,48 @@ def test_verified_answers_to_a_few_rows_describe_nothing_that_others_ran_whole(
     assert summary_of(beside) == summary_of(alone)
     for pattern in (r"constant answer</th>.*", r'scope="colgroup"[^>]*>[^<]+'):
         assert re.findall(pattern, beside) == re.findall(pattern, alone) != []
+
+
+def test_a_crowd_with_a_row_of_each_task_takes_no_summary_from_runs_of_more(
+    make, tmp_path
+):
+    tasks = ("tcp_short", "tcp_long", "tot_arithmetic", "tot_semantic")
+    runs = {}
+    for name, model in (("a", "careful"), ("b", "hasty")):
+        submission(tmp_path / name, model, {"keep": 5, "tasks": tasks})
+        runs[name] = tmp_path / name
+    alone = summary_of(make("html", runs))
+    for number in range(3):
+        submission(tmp_path / f"x{number}", "plain", {"keep": 1, "tasks": tasks})
+        runs[f"x{number}"] = tmp_path / f"x{number}"
+    assert summary_of(make("html", runs)) == alone
+    assert "Averaged over TCP and Test of Time, the model a scores highest" in alone
+
+
+def constants_of(text: str, model: str) -> list[list[str]]:
+    """Return where a page has the constant answer, in each picture of a model's scores."""
+    rows = re.findall(r'<tr class="row".*?</tr>', text, re.DOTALL)
+    own_rows = [row for row in rows if f'title="{model}"' in row]
+    return [re.findall(r'class="limit" x1="([\d.]+)', row) for row in own_rows]
+
+
+@pytest.mark.parametrize(("copies", "is_described_by_others"), [(1, False), (4, True)])
+def test_what_a_page_says_of_a_part_is_of_these_rows_alone(
+    make, copies, is_described_by_others
+):
+    """Whoever answered it and a row more; a benchmark is described by most answers."""
+    honest = recorded_runs(("tot_arithmetic",))
+    more = recorded_runs(("tot_semantic",))["hasty"][:1]
+    others = {f"x{n}": honest["hasty"][:30] + more for n in range(copies)}
+    alone, beside = (make("html", runs) for runs in (honest, honest | others))
+    for model in honest:
+        assert constants_of(beside, model) == constants_of(alone, model) != []
+    columns = re.compile(r'data-sort title="([^"]+)"')
+    assert {*columns.findall(alone)} <= {*columns.findall(beside)}
+    assert "add_subtract" in columns.findall(alone)
+    section = beside[beside.index('<section id="tot"') :]
+    note = section.partition('<p class="note">')[2]
+    assert note.startswith("31 rows" if is_described_by_others else "38 rows")
 
 
 def test_a_summary_says_nothing_of_benchmarks_that_its_models_lack(make):

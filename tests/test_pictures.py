@@ -143,13 +143,30 @@ def test_levels_are_those_of_the_model_that_shows_most_of_the_benchmark(others):
     assert len(panel.lines) == len(entrants)
 
 
-def test_a_mean_by_level_is_of_the_tasks_of_the_fullest_model():
-    """One that answered a task more, and is not verified, takes no line from the others."""
+MEANS = [  # the tasks that models answered, and how they stand; the tasks of the mean
+    ([("abc", UNKNOWN), ("ab", VERIFIED)], "ab"),
+    ([("abc", VERIFIED), ("ab", VERIFIED), ("ab", VERIFIED)], "ab"),
+    ([("ab", VERIFIED), ("abc", VERIFIED)], "abc"),
+    ([("ab", FALSE), ("ab", FALSE), ("bc", VERIFIED)], "bc"),
+]
+
+
+@pytest.mark.parametrize(("models", "expected"), MEANS)
+def test_a_mean_by_level_is_of_the_tasks_that_most_models_answered(models, expected):
+    """Who answered a task more, or is not verified, takes no line from the others."""
     entrants = []
-    for name, tasks, status in (("x", "abc", UNKNOWN), ("a", "ab", VERIFIED)):
-        entrants.append(Stub(name, {"1": 0.5}))
+    for tasks, status in models:
+        entrants.append(Stub("x", {"1": 0.5}))
         entrants[-1].standings = {TASK: Standing((*tasks,), status, [], [], (), status)}
-    assert pictures._tasks_of_mean(ONE_TASK, entrants, [*"abc"]) == ("a", "b")
+    assert pictures._tasks_of_mean(ONE_TASK, entrants, [*"abc"]) == (*expected,)
+
+
+def test_a_run_with_fewer_levels_takes_none_from_the_others():
+    levels = {"1": 0.9, "2": 0.4, "3": 0.2}
+    few = [Stub("x", {"1": 1.0, "2": 1.0}, VERIFIED, "crowd") for _ in range(4)]
+    entrants = [Stub("a", levels, VERIFIED, "honest"), *few]
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    assert [*panel.levels] == [*levels]
 
 
 def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():

@@ -51,7 +51,11 @@ NAMES = {  # as Markdown shows them
 }
 CELLS = {  # as CSV has them: no formula, and nothing that steers a terminal
     **{"=1+1": "'=1+1", "\uff1d1+1": "'\uff1d1+1", " =1+1": "' =1+1", "\t@x": "'\t@x"},
-    **{"a;=1+1": "a;'=1+1", "a; @b;c=1;": "a;' @b;c=1;"},  # cells are split there, too
+    **{
+        "a;=1+1": "a;'=1+1",
+        "a; @b;c=1;": "a;' @b;c=1;",
+        "a\n=1;b": "a\n'=1;b",
+    },  # cells are split there, too
     "\u200b\ufe0f\u3164\u2800-1": "'\u200b\ufe0f\u3164\u2800-1",
     **{
         "\r+1": "'\\r+1",
@@ -60,6 +64,12 @@ CELLS = {  # as CSV has them: no formula, and nothing that steers a terminal
         "a\0b\x1b[31m": r"a\x00b\x1b[31m",
     },
 }
+
+
+def test_json_has_half_a_letter_as_its_escape():
+    json_text = render([{"a\udfff": "x\ud800 é \U0001f600"}], "json")
+    json_text.encode()  # strict readers take it
+    assert json.loads(json_text) == [{r"a\udfff": "x\\ud800 é \U0001f600"}]
 
 
 def test_names_are_data():

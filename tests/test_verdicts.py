@@ -566,8 +566,16 @@ def scored(call):
 def test_the_fullest_run_of_each_task_of_a_folder_counts(outputs, scored):
     of_a = [("a", "tcp_short", 2), ("a", "tcp_long", 2)]
     assert scored(outputs) == [*of_a, ("org/b", "tcp_long", 1)]
+
+
+def test_a_file_that_is_named_itself_is_a_run_of_its_own(outputs, scored):
+    """Beside it may stand a stranger's, as of `submissions/*`; one NAME joins them."""
     paths = [outputs / "a" / NAME.format(task, 2) for task in ("tcp_long", "tcp_short")]
-    assert scored(*paths) == of_a
+    of_paths = scored(*paths)
+    assert [(task, n) for _, task, n in of_paths] == [("tcp_long", 2), ("tcp_short", 2)]
+    assert len({run for run, *_ in of_paths}) == 2
+    joined = scored(*(f"a={path}" for path in paths))
+    assert joined == [("a", "tcp_short", 2), ("a", "tcp_long", 2)]
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])

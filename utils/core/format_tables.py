@@ -15,6 +15,7 @@ from .cli import printable
 
 
 FORMATS = ("markdown", "csv", "json")
+_SURROGATES = re.compile(r"[\ud800-\udfff]")  # halves of a letter without the other
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"  # letters by name, and blank
 _MARKUP = re.compile(  # a lone [1, 2] is no link; sites link addresses and mentions
@@ -56,7 +57,9 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     and leave out empty columns, which are as wide as their cells.
     """
     if form == "json":
-        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+        json_text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+        # Strict readers of JSON refuse them, escaped, too: the escape is the text.
+        return _SURROGATES.sub(lambda match: "\\" + ascii(match[0])[1:-1], json_text)
     columns = dict.fromkeys(column for row in rows for column in row)
     if form == "csv":
         csv_file = io.StringIO()
@@ -93,11 +96,12 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
 def _csv_cell(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be.
 
-    Where lists are separated by semicolons, so are the cells that a spreadsheet reads.
+    Where lists are separated by semicolons, so are the cells that a spreadsheet reads, and
+    it may read a line of a cell as one of the table.
     """
     if not isinstance(cell, str):
         return cell
-    quoted_cell = ";".join(map(_without_formula, cell.split(";")))
+    quoted_cell = "".join(map(_without_formula, re.split("([;\n])", cell)))
     return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], quoted_cell)
 
 

@@ -9,8 +9,9 @@ of their parts.
 from __future__ import annotations
 
 from argparse import Namespace
-from collections import Counter, defaultdict
+from collections import ChainMap, Counter, defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, combinations, product
 from pathlib import Path
 from statistics import fmean
@@ -20,6 +21,7 @@ from ..core import task_scorers
 from ..core.cli import quoted
 from ..core.documents import documents
 from ..core.errors import ToolError
+from ..core.format_tables import natural
 from ..core.task_scorers import Group, configuration, scorer, title_of
 from ..figures.cite import citations
 from ..figures.health import silent_ends
@@ -35,7 +37,7 @@ from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model, add_rows
-from .model_status import Entrant, add_remarks, fullest, standing
+from .model_status import Entrant, add_remarks, describing, fullest, standing
 from .pictures import level_panels, pairs, reason_bars, references
 
 
@@ -253,23 +255,41 @@ def _summarised(
     for entrant in ranked:
         rivals_by_ranking[entrant.benchmark_rows[scope]["rank_group"]].append(entrant)
     if scope == MEAN:
-        return max(rivals_by_ranking.values(), key=_weight_of_mean)
+        row_counts = {}
+        for group in benchmarks:
+            spoken_of = fullest(group, _standing_in(group, entrants))
+            row_counts[group.name] = spoken_of.benchmark_rows[group.name]["n"]
+        weight = partial(_weight_of_mean, row_counts)
+        return max(rivals_by_ranking.values(), key=weight)
     [benchmark] = [group for group in benchmarks if group.name == scope]
     spoken_of = fullest(benchmark, ranked)
     return rivals_by_ranking[spoken_of.benchmark_rows[scope]["rank_group"]]
 
 
-def _weight_of_mean(rivals: list[Entrant]) -> tuple[int, bool, int, int]:
+def _standing_in(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
+    return [entrant for entrant in entrants if benchmark.name in entrant.standings]
+
+
+def _weight_of_mean(
+    row_counts: dict[str, int], rivals: list[Entrant]
+) -> tuple[int, bool, float, int, int]:
     """Return what a summary chooses by, of models that are ranked together in a mean.
 
-    That is whether the documents are the benchmarks', and were run as they are; then their
-    status, and how many they are.
+    That is whether the documents are the benchmarks', whether they were run as they are,
+    and which share of the rows that are known of each; then the models' status, and how
+    many they are.
     """
     first = rivals[0]  # the others stand as it does
     standings = [first.standings[group.name] for group in first.in_mean]
+    worst_documents = max(SEVERITY.index(standing.documents) for standing in standings)
+    shares = [
+        first.benchmark_rows[group.name]["n"] / row_counts[group.name]
+        for group in first.in_mean
+    ]
     return (
-        -max(SEVERITY.index(standing.documents) for standing in standings),
+        -worst_documents,
         not any(standing.marks for standing in standings),
+        0.0 if worst_documents else min(shares),  # others may be any number
         -SEVERITY.index(status_in(first, MEAN)),
         len(rivals),
     )
@@ -387,8 +407,8 @@ def _groups_by_scope(
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the model that shows most of it."""
     name = benchmark.name
-    fullest_entrant = fullest(benchmark, [x for x in entrants if name in x.standings])
-    tasks, figures = fullest_entrant.answered(benchmark), fullest_entrant.figures
+    describers = describing(benchmark, _standing_in(benchmark, entrants))
+    tasks, row = describers[0].answered(benchmark), describers[0].benchmark_rows[name]
     return {
         "name": name,
         "title": title_of(name).replace("_", " "),
@@ -396,27 +416,32 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "of": len(benchmark.tasks),
         "by_size": benchmark.by_size,
         "version": configuration(name)["metadata"]["version"],
-        "rows": figures[name]["n"],
-        "clusters": figures[name]["clusters"],
-        "columns": _columns(name, tasks, figures),
-        "constant": figures[name]["constant"],
-        "references": references(benchmark, tasks, figures[name]["n"]),
+        "rows": row["n"],
+        "clusters": row["clusters"],
+        "columns": _columns(benchmark, describers),
+        "constant": row["constant"],
+        "references": references(benchmark, tasks, row["n"]),
         "reasons": reason_bars(entrants, benchmark),
         "pairs": pairs(entrants, benchmark),
     }
 
 
-def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict:
-    """Return what scores are split by, tasks and then breakdowns: heading -> columns."""
+def _columns(benchmark: Group, describers: list[Entrant]) -> dict[str, list[dict]]:
+    """Return what scores are split by, tasks and then breakdowns: heading -> columns.
+
+    The numbers of rows are those of the first model that has the column.
+    """
     columns_by_heading: dict[str, list[dict]] = defaultdict(list)
-    prefix, has_many_tasks, label_by_task = f"{benchmark_name}_", len(tasks) > 1, {}
+    figures = ChainMap(*(entrant.figures for entrant in describers))
+    tasks = [task for task in benchmark.tasks if task in figures]
+    prefix, has_many_tasks, label_by_task = f"{benchmark.name}_", len(tasks) > 1, {}
     for task in tasks:
         label_by_task[task] = task.removeprefix(prefix).replace("_", " ")
     for task in tasks if has_many_tasks else ():
         subgroup_names = [
             group.name.removeprefix(prefix)
             for group in task_scorers.groups()
-            if task in group.tasks and group.name != benchmark_name
+            if task in group.tasks and group.name != benchmark.name
         ]
         column = {"key": task, "label": label_by_task[task], "n": figures[task]["n"]}
         column["is_detail"] = False
@@ -427,9 +452,16 @@ def _columns(benchmark_name: str, tasks: tuple[str, ...], figures: dict) -> dict
         is_detail = breakdown not in scorer(task).utils.BOARD_COLUMNS[:1]
         heading = f"{label_by_task[task]} by " if has_many_tasks else "By "
         heading += breakdown.replace("_", " ")
-        for row_key, row in figures.items():
-            if row["by"] == breakdown and row["task"] == task:
-                column = {"key": row_key, "label": row["value"], "n": row["n"]}
-                column["is_detail"] = is_detail
-                columns_by_heading[heading].append(column)
+        row_by_key = {
+            key: row
+            for key, row in figures.items()
+            if row["by"] == breakdown and row["task"] == task
+        }
+        for key in sorted(
+            row_by_key, key=lambda key: natural(row_by_key[key]["value"])
+        ):
+            row = row_by_key[key]
+            column = {"key": key, "label": row["value"], "n": row["n"]}
+            column["is_detail"] = is_detail
+            columns_by_heading[heading].append(column)
     return columns_by_heading

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
@@ -222,29 +223,54 @@ def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
     """Return the model, of those that stand in a benchmark, that shows most of it.
 
     That is one with the benchmark's documents, however it was asked, which ran it as it is if
-    one did, with the most of them: nobody has verified answers to more than a benchmark has.
-    Of rows that are made from a seed there is no end, so of these it is one with the
-    documents that most models answered. Who is not ranked describes what nobody else ran.
+    one did, else with those documents that have most answers of all models. Rows that are
+    made from a seed have no end: beyond as many as the tasks have, they count for nothing.
+    Who is not ranked describes what nobody else ran.
     """
     name = benchmark.name
     alike = Counter(entrant.standings[name].together for entrant in entrants)
-    has_end = not any(map(task_scorers.is_generated, benchmark.tasks))
+    most_rows = sum(map(_row_limit, benchmark.tasks))
 
-    def fullness(entrant: Entrant) -> tuple[bool, int, bool, int, int, int, int]:
+    def fullness(entrant: Entrant) -> tuple[bool, int, bool, float, int, int, int]:
         benchmark_standing = entrant.standings[name]
         is_verified = benchmark_standing.documents == VERIFIED
+        model_count = alike[benchmark_standing.together]
         document_count = entrant.benchmark_rows[name]["n"]
         return (
             benchmark_standing.status != FALSE,
             -SEVERITY.index(benchmark_standing.documents),
             not benchmark_standing.marks,
-            document_count if has_end and is_verified else 0,
+            model_count * min(document_count, most_rows) if is_verified else 0,
             -SEVERITY.index(benchmark_standing.status),
-            alike[benchmark_standing.together],
+            model_count,
             document_count,
         )
 
     return max(entrants, key=fullness)
+
+
+def _row_limit(task: str) -> float:
+    """Return how many rows a task has that makes them from a seed; others have an end."""
+    is_generated = task_scorers.is_generated(task)
+    metadata = task_scorers.configuration(task)["metadata"]
+    return metadata["gen_rows"] if is_generated else math.inf
+
+
+def describing(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
+    """Return the models that tell which parts a benchmark has, the fullest one first.
+
+    They are those with its documents. Documents of others could have any part, so where
+    nobody's are the benchmark's, it is the fullest one alone.
+    """
+    first = fullest(benchmark, entrants)
+    others = []
+    if first.standings[benchmark.name].documents == VERIFIED:
+        for entrant in entrants:
+            its = entrant.standings[benchmark.name]
+            is_known = its.documents == VERIFIED and its.status != FALSE
+            if is_known and entrant is not first:
+                others.append(entrant)
+    return [first, *others]
 
 
 def add_remarks(entrants: list[Entrant]) -> None:

@@ -30,7 +30,7 @@ from ..core.task_scorers import scorer
 from ..integrity.run_checks import SEVERITY
 from ..verdicts.runs_by_model import Model
 from . import pictures
-from .shown_documents import collect, escaped
+from .shown_documents import ShownDocument, collect, escaped
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -42,6 +42,7 @@ MOST_OF_A_FILE = 300  # documents
 LONGEST_NAME, LONGEST_LABEL = 28, 16  # characters of a model's name, and in a picture
 _FILLED = 0.95  # share of the room behind tables that documents may take
 _PLACE = re.compile(r" \(#\d+\)$")  # of a model on the board, behind its name
+_NAMES_OF_ROWS = ("constant answer",)  # that are no models
 # What a narrow page shows of the table of all: the benchmark that is picked.
 _PICKED = "@media screen and (max-width: 920px) {{ {} {{ display: table-cell; }} }}\n"
 # Whether a smaller page without documents has run cards, and of how many models it is.
@@ -54,12 +55,12 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
     ToolError where a file beside the page is not ours.
     """
     models = [entrant.model for entrant in board["models"]]
-    json_by_task = collect(models, options.is_folder)
+    documents_by_task = collect(models, options.is_folder)
     script_by_path = {}
     script_names: dict[str, list[str]] = defaultdict(list)
-    for task, task_json_docs in json_by_task.items() if options.is_folder else ():
-        for start in range(0, len(task_json_docs), MOST_OF_A_FILE):
-            documents_json = ",".join(task_json_docs[start : start + MOST_OF_A_FILE])
+    for task, documents in documents_by_task.items() if options.is_folder else ():
+        for start in range(0, len(documents), MOST_OF_A_FILE):
+            documents_json = _joined(documents[start : start + MOST_OF_A_FILE])
             script = f"{SCRIPT_LINE}\naddDocuments([{documents_json}]);\n"
             script_names[task].append(f"documents/{task}-{len(script_names[task])}.js")
             script_path = options.html.parent / script_names[task][-1]
@@ -69,20 +70,20 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         # In the order in which documents number them.
         "models": _shown_names([model.name for model in models]),
         "labels": _shown_names([model.name for model in models], LONGEST_LABEL),
-        "reasons": {task: scorer(task).utils.REASONS for task in json_by_task},
+        "reasons": {task: scorer(task).utils.REASONS for task in documents_by_task},
         "tasks": {group["name"]: group["tasks"] for group in board["benchmarks"]},
         "pairs": {group["name"]: group["pairs"] for group in board["benchmarks"]},
         "files": script_names,
     }
     page_of = partial(_page_content, board, script_data, options)
-    page_content = _fit(page_of, models, json_by_task, options.is_folder)
+    page_content = _fit(page_of, models, documents_by_task, options.is_folder)
     return script_by_path | {options.html: page_content}
 
 
 def _fit(
     page_of: Callable[..., bytes],
     models: list[Model],
-    json_by_task: dict[str, list[str]],
+    documents_by_task: dict[str, list[ShownDocument]],
     is_folder: bool,
 ) -> bytes:
     """Return the page with as much in it as MOST_BYTES allow.
@@ -91,8 +92,8 @@ def _fit(
     too large, it leaves out run cards, and then models. `page_of` is `_page_content` of a
     board.
     """
-    page_content = page_of(json_by_task)
-    no_documents: dict = dict.fromkeys(json_by_task, [])
+    page_content = page_of(documents_by_task)
+    no_documents: dict = dict.fromkeys(documents_by_task, [])
     if len(page_content) > MOST_BYTES and not is_folder:
         page_content = page_of(no_documents)
         room = int((MOST_BYTES - len(page_content)) * _FILLED)
@@ -108,13 +109,15 @@ def _page_content(
     board: dict,
     script_data: dict,
     options: Namespace,
-    json_by_task: dict[str, list[str]],
+    documents_by_task: dict[str, list[ShownDocument]],
     has_cards: bool = True,
     most_models: int | None = None,
 ) -> bytes:
     """Return the page; JSON of documents is in it unless it has files beside it."""
-    inline_json = "" if options.is_folder else ",".join(chain(*json_by_task.values()))
+    documents = [*chain(*documents_by_task.values())]
+    inline_json = "" if options.is_folder else _joined(documents)
     models = [entrant.model for entrant in board["models"]]
+    keys = [key for model in models for key, _ in model.documents()]
     shown = {"models": board["models"][:most_models]}
     shown["left_out"] = board["left_out"][:most_models]
     ids = [entrant.id for entrant in board["models"]]
@@ -126,12 +129,19 @@ def _page_content(
         names=dict(zip(ids, script_data["models"])),
         labels=dict(zip(ids, script_data["labels"])),
         held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',
-        held_counts={task: len(json_by_task[task]) for task in json_by_task},
-        total=len({key for model in models for key, _ in model.documents()}),
+        held_counts={task: len(documents_by_task[task]) for task in documents_by_task},
+        held_answers=sum(document.answer_count for document in documents),
+        total=len({*keys}),
+        total_answers=len(keys),  # one of each model to a document is shown
         is_folder=options.is_folder,
         data_links=_data_links(options),
     )
     return f"{FIRST_LINE}\n{page_text.lstrip()}".encode()
+
+
+def _joined(documents: list[ShownDocument]) -> str:
+    """Return the JSON of documents, with commas between them."""
+    return ",".join(document.json for document in documents)
 
 
 def _data_links(options: Namespace) -> dict[str, str]:
@@ -207,7 +217,7 @@ def _shown_names(names: list[str], longest: int = LONGEST_NAME) -> list[str]:
     Where two would be, the places of their models on the board tell them apart.
     """
     short_names = [_middle(name, longest) for name in names]
-    counts = Counter(short_names)
+    counts = Counter([*short_names, *_NAMES_OF_ROWS])
     shown_names = []
     for number, (name, short_name) in enumerate(zip(names, short_names), 1):
         place = f" (#{number})"

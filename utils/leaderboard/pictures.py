@@ -21,7 +21,7 @@ from ..core.task_scorers import Group, scorer
 from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .model_status import Entrant, fullest
+from .model_status import Entrant, describing
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
@@ -76,7 +76,7 @@ def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[
     """Return the panels of each benchmark with levels: the mean of its tasks, and each.
 
     A task has one if a model has scores at two levels or more, and several tasks a mean.
-    The levels are those of the model that shows most of the benchmark, of those with some.
+    The levels are those of the models that tell which parts the benchmark has.
     """
     panels_of_benchmarks = []
     for benchmark in benchmarks:
@@ -101,12 +101,18 @@ def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[
 def _tasks_of_mean(
     benchmark: Group, entrants: list[Entrant], tasks: list[str]
 ) -> tuple[str, ...]:
-    """Return which of some tasks the model answered that shows most of a benchmark."""
+    """Return which of some tasks most of the models answered that tell a benchmark's parts.
+
+    Of equally frequent ones, they are the most tasks.
+    """
     shown = [x for x in entrants[:MOST_LINES] if benchmark.name in x.standings]
     if not shown:
         return ()
-    fullest_standing = fullest(benchmark, shown).standings[benchmark.name]
-    return tuple(task for task in tasks if task in fullest_standing.tasks)
+    counts = Counter(
+        tuple(x for x in tasks if x in entrant.standings[benchmark.name].tasks)
+        for entrant in describing(benchmark, shown)
+    )
+    return max(counts, key=lambda answered: (counts[answered], len(answered)))
 
 
 def _mean_by_level(benchmark: Group, entrant: Entrant) -> dict[str, dict]:
@@ -157,7 +163,8 @@ def _panel(
     }
     if not rows_by_entrant:
         return None
-    levels = rows_by_entrant[fullest(benchmark, [*rows_by_entrant])].keys()
+    describers = describing(benchmark, [*rows_by_entrant])
+    levels = {level for entrant in describers for level in rows_by_entrant[entrant]}
     rows_by_model = {
         shown.index(entrant): {level: rows[level] for level in levels & rows.keys()}
         for entrant, rows in rows_by_entrant.items()

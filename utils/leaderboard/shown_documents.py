@@ -33,6 +33,13 @@ _LONGEST_ID = 60  # characters of the id of a document
 Key = tuple[str, str, int]  # task, digest of a document, and number of the copy
 
 
+class ShownDocument(NamedTuple):
+    """A document as a page holds it."""
+
+    json: str
+    answer_count: int  # how many models' answers it has
+
+
 class Prompt(NamedTuple):
     """What a page shows of the prompt that a model had of a document."""
 
@@ -41,14 +48,14 @@ class Prompt(NamedTuple):
 
 
 def collect(
-    models: list[Model], is_folder: bool, most_bytes: int = MOST_OF_DOCUMENTS
-) -> dict[str, list[str]]:
-    """Return task -> JSON of each document to show, with answers of models to it.
+    models: list[Model], is_folder: bool, most_bytes: int | None = None
+) -> dict[str, list[ShownDocument]]:
+    """Return task -> the documents to show, with answers of models to them.
 
-    In a folder, these are all.
+    In a folder, these are all; else they have at most so many bytes.
     """
     answer_limit: float = math.inf if is_folder else MOST_ANSWERS
-    byte_limit: float = math.inf if is_folder else most_bytes
+    byte_limit: float = math.inf if is_folder else most_bytes or MOST_OF_DOCUMENTS
     ranked_keys = rank_keys(models)
     entry_by_key: dict[Key, dict] = {}
     prompts_by_key: dict[Key, list[Prompt]] = defaultdict(list)
@@ -68,13 +75,14 @@ def collect(
     for key, entry in entry_by_key.items():
         _add_prompt(entry, prompts_by_key[key], ids_by_key[key])
     ranked_entries = [entry_by_key[key] for key in ranked_keys if key in entry_by_key]
-    json_docs_by_task: dict[str, list[tuple]] = defaultdict(list)
+    documents_by_task: dict[str, list[tuple]] = defaultdict(list)
     for entry in _within(ranked_entries, len(models), byte_limit):
-        order = natural(json.dumps(entry["id"]))
-        json_docs_by_task[entry["task"]].append((order, entry["key"], escaped(entry)))
+        order = natural(json.dumps(entry["id"])), entry["key"]
+        shown_document = ShownDocument(escaped(entry), len(entry["answers"]))
+        documents_by_task[entry["task"]].append((order, shown_document))
     return {
-        task: [document_json for *_, document_json in sorted(json_docs_by_task[task])]
-        for task in sorted(json_docs_by_task)
+        task: [document for _, document in sorted(documents_by_task[task])]
+        for task in sorted(documents_by_task)
     }
 
 
@@ -122,32 +130,41 @@ def choose_keys(
 
 
 def _within(entries: list[dict], model_count: int, limit: float) -> list[dict]:
-    """Return documents with those answers for which there is room in bytes.
-
-    A prompt takes of the room of the first model of which an answer is shown.
-    """
+    """Return documents with those answers for which there is room in bytes."""
     if limit == math.inf:
         return entries
-    needs: Counter[int] = Counter()
+    most_needs: Counter[int] = Counter()  # were each to bear all prompts alone
     for entry in entries:
-        needs[entry["answers"][0]["model"]] += _bytes_around_answers(entry)
+        bytes_around = _bytes_around_answers(entry)
         for answer in entry["answers"]:
-            needs[answer["model"]] += len(escaped(answer))
-    most = share_out([needs[number] for number in range(model_count)], limit)
+            most_needs[answer["model"]] += len(escaped(answer)) + bytes_around
+    most = share_out([most_needs[number] for number in range(model_count)], limit)
     used: Counter[int] = Counter()
     kept_entries = []
     for entry in entries:
-        kept_answers: list[dict] = []
-        for answer in entry["answers"]:
-            cost = len(escaped(answer))
-            if not kept_answers:
-                cost += _bytes_around_answers(entry)
-            if used[answer["model"]] + cost <= most:
-                used[answer["model"]] += cost
-                kept_answers.append(answer)
-        if kept_answers:
+        costs = _costs(entry, used, most)
+        used.update(costs)
+        if kept_answers := [x for x in entry["answers"] if x["model"] in costs]:
             kept_entries.append(entry | {"answers": kept_answers})
     return kept_entries
+
+
+def _costs(entry: dict, used: Counter[int], most: float) -> dict[int, int]:
+    """Return how much of its room a document takes of each model that has as much left.
+
+    What stands around the answers, such as the prompt, takes of all their rooms alike;
+    where a model has none left, its part falls to the others.
+    """
+    sizes = {answer["model"]: len(escaped(answer)) for answer in entry["answers"]}
+    bytes_around = _bytes_around_answers(entry)
+    models = [*sizes]
+    while models:
+        part = bytes_around // len(models)
+        costs = {model: sizes[model] + part for model in models}
+        models = [model for model in costs if used[model] + costs[model] <= most]
+        if len(models) == len(costs):
+            return costs
+    return {}
 
 
 def _bytes_around_answers(entry: dict) -> int:

@@ -63,7 +63,7 @@ def find_answer_files(
     """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
 
     A folder stands for the samples of the pack's tasks in it and below it, or else for the
-    files of answers in it. An argument without either, and what it has beyond `most_runs`
+    files of answers in it; a file is a run of its own. An argument without either, and what it has beyond `most_runs`
     runs or `most_files` files, is a failure of that argument alone.
     """
     sources: dict[tuple[str, str], AnswerFile] = {}
@@ -171,13 +171,15 @@ def _fault_of_argument(argument: str, path_text: str) -> str | None:
 def _source_of(path: Path, target: Path, label: str, task: str | None) -> AnswerFile:
     """Return the source that a file of an argument is, with its results if it has some."""
     name_match = SAMPLES_NAME.fullmatch(path.name)
-    run_place = path.parent if name_match else target
-    place_name = os.path.basename(os.path.abspath(run_place))
+    # What is named itself is a run of its own: beside it may stand files of others.
+    run_place = path.parent if name_match and path != target else target
+    named_after = path.parent if name_match else target
+    place_name = os.path.basename(os.path.abspath(named_after))
     default_name = place_name.removesuffix(".gz").removesuffix(".jsonl")
     source = AnswerFile(path, run_place, task, label, default_name)
     if name_match:
         source = source._replace(time=name_match["time"])
-        results_path = run_place / f"results_{source.time}.json"
+        results_path = path.parent / f"results_{source.time}.json"
         if os.path.lexists(results_path):
             source = source._replace(results_path=results_path)
         if task is None or name_match["task"] in all_tasks():
