@@ -57,9 +57,7 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     and leave out empty columns, which are as wide as their cells.
     """
     if form == "json":
-        json_text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
-        # Strict readers of JSON refuse them, escaped, too: the escape is the text.
-        return _SURROGATES.sub(lambda match: "\\" + ascii(match[0])[1:-1], json_text)
+        return _json(rows)
     columns = dict.fromkeys(column for row in rows for column in row)
     if form == "csv":
         csv_file = io.StringIO()
@@ -91,6 +89,12 @@ def render(rows: list[dict], form: str, number: Callable = "{:.4f}".format) -> s
     if form == "terminal":
         lines.pop()  # a rule below
     return "".join(f"{line}\n" for line in (header, rule, *lines))
+
+
+def _json(rows: list[dict]) -> str:
+    """Return rows as JSON that strict readers take: half a letter is its escape, as a text."""
+    json_text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    return _SURROGATES.sub(lambda match: "\\" + ascii(match[0])[1:-1], json_text)
 
 
 def _csv_cell(cell: object) -> object:
