@@ -161,6 +161,20 @@ def test_a_mean_by_level_is_of_the_tasks_that_most_models_answered(models, expec
     assert pictures._tasks_of_mean(ONE_TASK, entrants, [*"abc"]) == (*expected,)
 
 
+def test_pictures_show_the_first_models_with_levels_whoever_stands_above():
+    """And the first of the others, as far as there are colours."""
+    above = [Stub(f"x{n}", {"1": 1.0}) for n in range(9)]
+    entrants = [
+        *above,
+        Stub("a", {"1": 0.9, "2": 0.4}),
+        Stub("b", {"1": 0.9, "2": 0.4}),
+    ]
+    shown = pictures.pictured(entrants, [ONE_TASK])
+    assert [x.name for x in shown] == [*(f"x{n}" for n in range(6)), "a", "b"]
+    ((panel,),) = pictures.level_panels(shown, [ONE_TASK])
+    assert [line.entrant.name for line in panel.lines] == ["a", "b"]
+
+
 def test_a_run_with_fewer_levels_takes_none_from_the_others():
     levels = {"1": 0.9, "2": 0.4, "3": 0.2}
     few = [Stub("x", {"1": 1.0, "2": 1.0}, VERIFIED, "crowd") for _ in range(4)]
@@ -184,7 +198,9 @@ def test_the_level_at_which_a_model_is_first_below_a_half_is_said():
     }
     entrants = [Stub(name, scores[name]) for name in scores]
     ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
-    falls = {line.name: row and row["value"] for line, row in panel.falls("flexible")}
+    falls = {
+        line.entrant.name: row and row["value"] for line, row in panel.falls("flexible")
+    }
     assert falls == {"up": None, "down": "2"}
 
 

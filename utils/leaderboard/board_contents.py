@@ -1,9 +1,9 @@
 """What a board says: one object, from which the page and the tables are made.
 
-Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, `panels`
-of levels, `left_out`, `ends`, and `recall`, which are sentences. The `figures` of a model are the rows
-of `score`, with ranks: of the `mean`, of benchmarks, of tasks, and by TASK|BREAKDOWN|VALUE
-of their parts.
+Keys of `board_data(...)`: `about`, `benchmarks`, `models` in the order of the board, those
+`pictured`, `panels` of levels, `left_out`, `ends`, and `recall`, which are sentences. The
+`figures` of a model are the rows of `score`, with ranks: of the `mean`, of benchmarks, of
+tasks, and by TASK|BREAKDOWN|VALUE of their parts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model, add_rows
 from .model_status import Entrant, add_remarks, describing, fullest, standing
-from .pictures import level_panels, pairs, reason_bars, references
+from .pictures import level_panels, pairs, pictured, reason_bars, references
 
 
 UNRANKED = dict.fromkeys([*(f"{rule}_rank" for rule in RULES), "rank_of", "rank_group"])
@@ -76,11 +76,13 @@ def board_data(
     board_facts |= _summary(public_benchmarks, other_benchmarks, entrants)
     board_facts["remarks"] = _shared_remarks(entrants)
     models = [entrant.model for entrant in entrants]
+    models_in_pictures = pictured(entrants, benchmarks)
     return {
         "about": board_facts,
         "benchmarks": [_benchmark(benchmark, entrants) for benchmark in benchmarks],
         "models": entrants,
-        "panels": level_panels(entrants, benchmarks),
+        "pictured": models_in_pictures,
+        "panels": level_panels(models_in_pictures, benchmarks),
         "left_out": left_out,
         "ends": silent_ends(models),
         "recall": [*_recall_sentences(models, options.include_path)],

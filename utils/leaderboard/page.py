@@ -70,6 +70,10 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         # In the order in which documents number them.
         "models": _shown_names([model.name for model in models]),
         "labels": _shown_names([model.name for model in models], LONGEST_LABEL),
+        "shapes": [
+            board["pictured"].index(entrant) if entrant in board["pictured"] else None
+            for entrant in board["models"]
+        ],
         "reasons": {task: scorer(task).utils.REASONS for task in documents_by_task},
         "tasks": {group["name"]: group["tasks"] for group in board["benchmarks"]},
         "pairs": {group["name"]: group["pairs"] for group in board["benchmarks"]},

@@ -49,8 +49,7 @@ class Point(NamedTuple):
 class Line(NamedTuple):
     """A model's scores by level."""
 
-    model: int  # its place on the board, which gives colour and shape
-    name: str
+    entrant: Entrant
     points: dict[str, list[Point]]  # by rule
     label_y: dict[str, float]  # of the name at the line's end
 
@@ -72,26 +71,49 @@ class Panel(NamedTuple):
         return falls
 
 
+def pictured(entrants: list[Entrant], benchmarks: list[Group]) -> list[Entrant]:
+    """Return the models with a colour and a shape, in their order.
+
+    They are the first ones with scores at two levels, and then the first of the others.
+    """
+    with_levels = [
+        entrant
+        for entrant in entrants
+        if any(
+            len(_rows_by_level(task, entrant)) > 1
+            for benchmark in benchmarks
+            if benchmark.name in entrant.standings
+            for task in benchmark.tasks
+        )
+    ][:MOST_LINES]
+    others = [entrant for entrant in entrants if entrant not in with_levels]
+    chosen = [*with_levels, *others][:MOST_LINES]
+    return [entrant for entrant in entrants if entrant in chosen]
+
+
 def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[Panel]]:
     """Return the panels of each benchmark with levels: the mean of its tasks, and each.
 
-    A task has one if a model has scores at two levels or more, and several tasks a mean.
-    The levels are those of the models that tell which parts the benchmark has.
+    `entrants` are those that are pictured. A task has a panel if a model has scores at two
+    levels or more, and several tasks a mean. The levels are those of the models that tell
+    which parts the benchmark has.
     """
     panels_of_benchmarks = []
     for benchmark in benchmarks:
         panels = []
+        standing = [x for x in entrants if benchmark.name in x.standings]
         for task in benchmark.tasks:
             rows_of = partial(_rows_by_level, task)
-            if panel := _panel((task,), task, benchmark, entrants, rows_of):
+            if panel := _panel(1, task, benchmark, standing, rows_of):
                 panels.append(panel)
-        tasks = _tasks_of_mean(benchmark, entrants, [panel.name for panel in panels])
+        tasks = _tasks_of_mean(benchmark, standing, [panel.name for panel in panels])
         if len(tasks) > 1:
             with_levels = Group(benchmark.name, tasks, benchmark.by_size)
             rows_of = partial(_mean_by_level, with_levels)
-            if mean_panel := _panel(
-                tasks, benchmark.name, benchmark, entrants, rows_of
-            ):
+            mean_panel = _panel(
+                len(tasks), benchmark.name, benchmark, standing, rows_of
+            )
+            if mean_panel:
                 panels = [mean_panel, *panels]
         if panels:
             panels_of_benchmarks.append(panels)
@@ -105,12 +127,11 @@ def _tasks_of_mean(
 
     Of equally frequent ones, they are the most tasks.
     """
-    shown = [x for x in entrants[:MOST_LINES] if benchmark.name in x.standings]
-    if not shown:
+    if not entrants:
         return ()
     counts = Counter(
         tuple(x for x in tasks if x in entrant.standings[benchmark.name].tasks)
-        for entrant in describing(benchmark, shown)
+        for entrant in describing(benchmark, entrants)
     )
     return max(counts, key=lambda answered: (counts[answered], len(answered)))
 
@@ -147,26 +168,25 @@ def _rows_by_level(task: str, entrant: Entrant) -> dict[str, dict]:
 
 
 def _panel(
-    tasks: tuple[str, ...],
+    task_count: int,
     name: str,
     benchmark: Group,
     entrants: list[Entrant],
     rows_of: Callable[[Entrant], dict[str, dict]],
 ) -> Panel | None:
-    """Return the panel of the first models with figures at two levels, or None.
+    """Return the panel of the models with figures at two levels, or None.
 
     `rows_of` returns level -> figures of a model.
     """
-    shown = entrants[:MOST_LINES]
     rows_by_entrant = {
-        entrant: rows for entrant in shown if len(rows := rows_of(entrant)) > 1
+        entrant: rows for entrant in entrants if len(rows := rows_of(entrant)) > 1
     }
     if not rows_by_entrant:
         return None
     describers = describing(benchmark, [*rows_by_entrant])
     levels = {level for entrant in describers for level in rows_by_entrant[entrant]}
-    rows_by_model = {
-        shown.index(entrant): {level: rows[level] for level in levels & rows.keys()}
+    rows_shown = {
+        entrant: {level: rows[level] for level in levels & rows.keys()}
         for entrant, rows in rows_by_entrant.items()
         if levels & rows.keys()
     }
@@ -175,17 +195,17 @@ def _panel(
         level: LEFT + step * (place + 0.5)
         for place, level in enumerate(sorted(levels, key=natural))
     }
-    points_by_model = {}
-    for place, (model, rows) in enumerate(rows_by_model.items()):
+    points_by_entrant = {}
+    for place, (entrant, rows) in enumerate(rows_shown.items()):
         # Bars of several models at one level stand beside each other.
-        shift = 3.2 * (place - (len(rows_by_model) - 1) / 2)
-        points_by_model[model] = _points(rows, x_by_level, shift)
-    label_ys = {rule: _spread_labels(points_by_model, rule) for rule in RULES}
+        shift = 3.2 * (place - (len(rows_shown) - 1) / 2)
+        points_by_entrant[entrant] = _points(rows, x_by_level, shift)
+    label_ys = {rule: _spread_labels(points_by_entrant, rule) for rule in RULES}
     lines = []
-    for model, points in points_by_model.items():
-        label_y = {rule: label_ys[rule][model] for rule in RULES}
-        lines.append(Line(model, entrants[model].name, points, label_y))
-    return Panel(name, len(tasks), x_by_level, lines)
+    for entrant, points in points_by_entrant.items():
+        label_y = {rule: label_ys[rule][entrant] for rule in RULES}
+        lines.append(Line(entrant, points, label_y))
+    return Panel(name, task_count, x_by_level, lines)
 
 
 def _points(
@@ -210,13 +230,13 @@ def _point(x: float, row: dict, rule: str) -> Point:
 
 
 def _spread_labels(
-    points_by_model: dict[int, dict[str, list[Point]]], rule: str
-) -> dict[int, float]:
+    points_by_model: dict[Entrant, dict[str, list[Point]]], rule: str
+) -> dict[Entrant, float]:
     """Return model -> y of its name: near the last point, and no two on each other."""
     last_y = {model: points[rule][-1].y for model, points in points_by_model.items()}
     label_y = {}
     lowest: float = TOP
-    for model in sorted(last_y, key=lambda number: last_y[number]):
+    for model in sorted(last_y, key=lambda entrant: last_y[entrant]):
         label_y[model] = max(last_y[model], lowest)
         lowest = label_y[model] + _LABEL_HEIGHT
     overflow = max(0, lowest - _LABEL_HEIGHT - BOTTOM)

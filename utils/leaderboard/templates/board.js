@@ -29,7 +29,7 @@ function draw(tag, attributes = {}, ...children) {
 
 /** The shape of a model, as the tables have it; null for one that has none. */
 function swatch(model) {
-  const drawn = document.querySelector(`#ranking .swatch.m${model}`);
+  const drawn = document.querySelector(`#ranking .swatch.m${data.shapes[model]}`);
   return drawn && drawn.cloneNode(true);
 }
 
@@ -455,7 +455,7 @@ function pairRow(part, { y, nameWidth, half, middle, noteAt, most, isNarrow, nam
     if (!count) return;
     const length = half * (count / part.documents) / most;
     const x = side ? middle : middle - length;
-    const link = draw("a", { href: "#documents", class: `side${side} m${models[side]}`, tabindex: "0" },
+    const link = draw("a", { href: "#documents", class: `side${side} m${data.shapes[models[side]]}`, tabindex: "0" },
       draw("title", {}, `${data.models[models[side]]} has the higher score of ${count} of ${part.documents} documents in ${label}`),
       draw("rect", { x, y: barY + 3, width: length, height: PAIR.row - 7 }),
       draw("text", { x: side ? x + length + 5 : x - 5, y: barY + 15, "text-anchor": side ? "start" : "end" }, `${count} of ${part.documents}`));
