@@ -114,6 +114,11 @@ def test_compare_and_the_board_leave_out_the_rows_of_a_list_and_say_so(
     }  # the latter without scores
     assert "1 of 2 tasks" in rows[0]["remarks"]
     assert f"without 4 to disputed rows ({LIST})" in page.read_text()
+    # What one model has left out, and another has not, is a column of both.
+    other_doc = {"question": "And then?"}
+    others = [line | {"doc": line["doc"] | other_doc} for line in lines[2:]]
+    both = [f"a={path}", f"b={write(tmp_path / 'other', *others)}"]
+    assert main(["leaderboard", *both, "--leave_out", LIST, f"--html={page}"]) == 0
     options[:2] = [str(write(tmp_path / "none left", lines[1]))]
     assert main(["leaderboard", *options, f"--html={page}"]) == 1
     assert "the runs have no scored document; name others" in capsys.readouterr().err

@@ -1136,6 +1136,33 @@ def test_what_a_page_says_of_a_part_is_of_these_rows_alone(
     assert note.startswith("31 rows" if is_described_by_others else "38 rows")
 
 
+def test_models_of_a_benchmark_stand_by_their_status_in_it(make, tmp_path):
+    """Not by that in others, nor below who answered a part."""
+    submission(tmp_path / "a", "careful", {})
+    write(tmp_path / "a2" / "x.jsonl", *answers("tot_arithmetic"))
+    runs = {"a": tmp_path / "a", "part": tmp_path / "part"}
+    submission(tmp_path / "part", "plain", {"tasks": ["tcp_long"]})
+    text = make("html", runs, f"a={tmp_path / 'a2'}")
+    rows = by_model(make("json", runs, f"a={tmp_path / 'a2'}"))
+    assert [rows[name]["status"] for name in runs] == ["verified", "verified"]
+    assert ">not verified in Test of Time<" in text
+    section = text[text.index('<section id="tcp"') :]
+    shown = re.findall(r'class="model" title="(a|part)"', section)
+    assert shown[0] == "a"
+
+
+def test_of_rows_that_nobody_can_compare_most_models_describe_a_benchmark(make):
+    """Not who answered a row of each of its tasks."""
+    runs = {name: planned(9, wrong=4) for name in "ab"}
+    runs["x"] = [
+        {"task": task, "doc": documents(task, EXAMPLES)[0], "response": "no"}
+        for task in ("tcp_long", "tcp_short")
+    ]
+    text = make("html", runs, *BARE)
+    section = text[text.index('<section id="tcp"') :]
+    assert section.partition('<p class="note">')[2].startswith("9 rows")
+
+
 def test_a_summary_says_nothing_of_benchmarks_that_its_models_lack(make):
     in_tcp, in_tot = recorded_runs(("tcp_long",)), recorded_runs(("tot_semantic",))
     runs = in_tcp | {f"x{number}": in_tot["hasty"][:3] for number in range(2)}

@@ -50,7 +50,7 @@ NAMES = {  # as Markdown shows them
     "\x01\udcff\u200b": r"`\x01\udcff\u200b`",
 }
 CELLS = {  # as CSV has them: no formula, and nothing that steers a terminal
-    **{"=1+1": "'=1+1", "\uff1d1+1": "'\uff1d1+1", " =1+1": "' =1+1", "\t@x": "'\t@x"},
+    **{"=1+1": "'=1+1", "\uff1d1+1": "'\uff1d1+1", " =1+1": "' =1+1", "\t@x": "\t'@x"},
     **{
         "a;=1+1": "a;'=1+1",
         "a; @b;c=1;": "a;' @b;c=1;",

@@ -749,6 +749,11 @@ def test_a_claimed_name_has_no_blanks_that_nobody_sees(tmp_path, scored):
         write(tmp_path / place / "results_2026-01-01T00-00-00.json", results)
     names = [name for name, *_ in scored(*(tmp_path / x for x in "abc"))]
     assert names == [f"org/m ({tmp_path / x})" for x in "ab"] + ["a b"]
+    folders = [tmp_path / "of" / name for name in ("d", "d ", " ")]
+    for folder in folders:
+        write(folder / NAME.format("tcp_long", 1), GOOD)
+    names = [name for name, *_ in scored(*folders)]
+    assert names == [f"d ({folders[0]})", f"d ({folders[1]})", "unnamed"]
 
 
 def test_a_link_is_called_as_what_it_leads_to_and_read_once(tmp_path, scored):

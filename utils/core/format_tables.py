@@ -100,12 +100,12 @@ def _json(rows: list[dict]) -> str:
 def _csv_cell(cell: object) -> object:
     """Return a cell that no spreadsheet runs as a formula, in one line where it can be.
 
-    Where lists are separated by semicolons, so are the cells that a spreadsheet reads, and
-    it may read a line of a cell as one of the table.
+    Some separate cells by semicolons or tabs, too, or read a line of a cell as one of the
+    table.
     """
     if not isinstance(cell, str):
         return cell
-    quoted_cell = "".join(map(_without_formula, re.split("([;\n])", cell)))
+    quoted_cell = "".join(map(_without_formula, re.split("([;\t\n])", cell)))
     return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], quoted_cell)
 
 

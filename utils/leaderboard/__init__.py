@@ -25,7 +25,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 
 from ..core import format_tables
@@ -192,8 +192,9 @@ def _write(data: dict, options: Namespace) -> None:
 def _print_standing(data: dict, options: Namespace) -> None:
     """Print who stands where, and say what is written."""
     terminal_rows = []
-    for benchmark, entrant in product(data["benchmarks"], data["models"]):
-        if row := entrant.benchmark_rows.get(benchmark["name"]):
+    for benchmark in data["benchmarks"]:
+        for entrant in benchmark["models"]:
+            row = entrant.benchmark_rows[benchmark["name"]]
             terminal_row = {"benchmark": benchmark["name"], "model": entrant.name}
             status = status_in(entrant, benchmark["name"])
             terminal_row |= {"status": status, "n": row["n"]}

@@ -192,6 +192,12 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
     return *status_and_marks, gap_count, *rank_sums, *negative_score_sums
 
 
+def _order_in(benchmark: Group, entrant: Entrant) -> tuple:
+    """Return what the models of one benchmark are sorted by: as on the board, by it alone."""
+    status = SEVERITY.index(entrant.standings[benchmark.name].status)
+    return status, *_order(entrant, [benchmark])[1:]
+
+
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
     """Add the rows of `score`, after those of the mean and of benchmarks."""
     model_rows, figures = rows_of_run(entrant.name, entrant.model.tasks), {}
@@ -409,7 +415,11 @@ def _groups_by_scope(
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the model that shows most of it."""
     name = benchmark.name
-    describers = describing(benchmark, _standing_in(benchmark, entrants))
+    standing_in_it = _standing_in(benchmark, entrants)
+    describers = describing(benchmark, standing_in_it)
+    in_order = sorted(standing_in_it, key=partial(_order_in, benchmark))
+    places = {entrant: place for place, entrant in enumerate(entrants)}
+    place_of = {entrant: places[entrant] for entrant in in_order}
     tasks, row = describers[0].answered(benchmark), describers[0].benchmark_rows[name]
     return {
         "name": name,
@@ -423,8 +433,9 @@ def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
         "columns": _columns(benchmark, describers),
         "constant": row["constant"],
         "references": references(benchmark, tasks, row["n"]),
-        "reasons": reason_bars(entrants, benchmark),
-        "pairs": pairs(entrants, benchmark),
+        "models": in_order,
+        "reasons": reason_bars(place_of, benchmark),
+        "pairs": pairs(place_of, benchmark),
     }
 
 
@@ -435,7 +446,8 @@ def _columns(benchmark: Group, describers: list[Entrant]) -> dict[str, list[dict
     """
     columns_by_heading: dict[str, list[dict]] = defaultdict(list)
     figures = ChainMap(*(entrant.figures for entrant in describers))
-    tasks = [task for task in benchmark.tasks if task in figures]
+    answered_tasks = {*chain(*(x.answered(benchmark) for x in describers))}
+    tasks = [task for task in benchmark.tasks if task in answered_tasks]
     prefix, has_many_tasks, label_by_task = f"{benchmark.name}_", len(tasks) > 1, {}
     for task in tasks:
         label_by_task[task] = task.removeprefix(prefix).replace("_", " ")

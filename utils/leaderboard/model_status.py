@@ -225,7 +225,8 @@ def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
     That is one with the benchmark's documents, however it was asked, which ran it as it is if
     one did, else with those documents that have most answers of all models. Rows that are
     made from a seed have no end: beyond as many as the tasks have, they count for nothing.
-    Who is not ranked describes what nobody else ran.
+    Of documents that nobody could compare, it is those of most models. Who is not ranked
+    describes what nobody else ran.
     """
     name = benchmark.name
     alike = Counter(entrant.standings[name].together for entrant in entrants)
@@ -239,7 +240,7 @@ def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
         return (
             benchmark_standing.status != FALSE,
             -SEVERITY.index(benchmark_standing.documents),
-            not benchmark_standing.marks,
+            is_verified and not benchmark_standing.marks,
             model_count * min(document_count, most_rows) if is_verified else 0,
             -SEVERITY.index(benchmark_standing.status),
             model_count,

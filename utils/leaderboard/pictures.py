@@ -243,18 +243,18 @@ def _spread_labels(
     return {model: y - overflow for model, y in label_y.items()}
 
 
-def reason_bars(entrants: list[Entrant], benchmark: Group) -> dict:
+def reason_bars(place_of: dict[Entrant, int], benchmark: Group) -> dict:
     """Return where the points of a benchmark go: a bar of reasons for each model.
 
-    Each answer counts once, by the reason that its family's rules give. `legend` says what
+    `place_of` has places on the board, in the order of the benchmark. Each answer counts once, by the reason that its family's rules give. `legend` says what
     each reason means, and `found` which of them there are.
     """
-    tasks = {task for entrant in entrants for task in entrant.answered(benchmark)}
+    tasks = {task for entrant in place_of for task in entrant.answered(benchmark)}
     meanings: dict[str, str] = {}
     for task in sorted(tasks):
         meanings = scorer(task).utils.REASONS | meanings
     bars: list[dict] = []
-    for number, entrant in enumerate(entrants):
+    for entrant, number in place_of.items():
         counts: Counter[str] = Counter()
         for task in entrant.answered(benchmark):
             counts.update(entrant.model.tasks[task].all.reasons)
@@ -270,20 +270,17 @@ def reason_bars(entrants: list[Entrant], benchmark: Group) -> dict:
     return {"legend": meanings, "found": found, "bars": bars}
 
 
-def pairs(entrants: list[Entrant], benchmark: Group) -> dict:
+def pairs(place_of: dict[Entrant, int], benchmark: Group) -> dict:
     """Return how the models of a benchmark differ, two by two, on what both answered.
 
     Of each of `pairs`, "FIRST-SECOND", and each rule: the `difference` of scores (first minus
     second) with its interval, on how many `documents`, and as `parts` the place of a part
     among `parts` with how many of its documents the first model has the higher score of, how
     many the second, how many there are, and the mean score of both. A part is a whole task,
-    without a value, or a question type of one. `models` are places on the board.
+    without a value, or a question type of one. `models` are places on the board, in the order
+    of the benchmark, which `place_of` has.
     """
-    rivals = [
-        (number, entrant)
-        for number, entrant in enumerate(entrants)
-        if entrant.answered(benchmark)
-    ][:MOST_RIVALS]
+    rivals = [(place, entrant) for entrant, place in place_of.items()][:MOST_RIVALS]
     differences = {}
     for (first, entrant), (second, other) in combinations(rivals, 2):
         if sides := _common_documents(entrant, other, benchmark):

@@ -305,5 +305,7 @@ def _name_run(tables: list[Table]) -> tuple[str, set[str]]:
     if first_source.label:
         return first_source.label, set()
     claimed_names = [*filter(None, (table.head["model"] for table in tables))]
-    claimed_name = " ".join((claimed_names or [""])[0].split())  # blanks are not seen
-    return claimed_name or first_source.default_name, {*claimed_names}
+    for name in (*claimed_names[:1], first_source.default_name):
+        if seen_name := " ".join(name.split()):  # blanks are not seen
+            return seen_name, {*claimed_names}
+    return "unnamed", {*claimed_names}
