@@ -445,7 +445,7 @@ def _columns(benchmark: Group, describers: list[Entrant]) -> dict[str, list[dict
     The numbers of rows are those of the first model that has the column.
     """
     columns_by_heading: dict[str, list[dict]] = defaultdict(list)
-    figures = ChainMap(*(entrant.figures for entrant in describers))
+    figures = dict(ChainMap(*(entrant.figures for entrant in describers)))
     answered_tasks = {*chain(*(x.answered(benchmark) for x in describers))}
     tasks = [task for task in benchmark.tasks if task in answered_tasks]
     prefix, has_many_tasks, label_by_task = f"{benchmark.name}_", len(tasks) > 1, {}
