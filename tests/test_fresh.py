@@ -172,6 +172,9 @@ def test_the_benchmark_s_own_setting_is_that_of_all_levels():
         )
         for row in rows(name, 1, 4, range(1, 5), {name: "benchmark"}):
             assert len(row["tasks"]) == 3 and len(row["agents"]) == 2
+        without = {"distractors", "lookalikes", "misleading", "binding"}
+        knobs = find_generator(name).BENCHMARK
+        assert {knob for knob in knobs if not knobs[knob]} == without
     pairs = rows("timexnli", 1, 3, range(5, 6), {"timexnli": "benchmark"})
     assert all(row["Premise"].count(".") <= 2 for row in pairs)
 
