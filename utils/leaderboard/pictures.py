@@ -246,8 +246,9 @@ def _spread_labels(
 def reason_bars(place_of: dict[Entrant, int], benchmark: Group) -> dict:
     """Return where the points of a benchmark go: a bar of reasons for each model.
 
-    `place_of` has places on the board, in the order of the benchmark. Each answer counts once, by the reason that its family's rules give. `legend` says what
-    each reason means, and `found` which of them there are.
+    `place_of` has places on the board, in the order of the benchmark. Each answer counts
+    once, by the reason that its family's rules give. `legend` says what each reason means,
+    and `found` which of them there are.
     """
     tasks = {task for entrant in place_of for task in entrant.answered(benchmark)}
     meanings: dict[str, str] = {}
