@@ -7,6 +7,7 @@ import re
 from argparse import Namespace
 from collections import Counter
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -1161,6 +1162,21 @@ def test_of_rows_that_nobody_can_compare_most_models_describe_a_benchmark(make):
     text = make("html", runs, *BARE)
     section = text[text.index('<section id="tcp"') :]
     assert section.partition('<p class="note">')[2].startswith("9 rows")
+
+
+def test_a_summary_is_of_the_mean_that_most_have_whatever_is_verified(make, tmp_path):
+    tasks = ("tcp_short", "tcp_long", "tot_arithmetic", "tot_semantic")
+    runs = recorded_runs(tasks)
+    alone = summary_of(make("html", runs))
+    others = []
+    for name, task in product("xy", tasks):
+        rows = {"keep": len(documents(task, EXAMPLES)), "tasks": [task]}
+        submission(tmp_path / name / task, "hasty", rows)
+        others.append(f"{name}={tmp_path / name / task}")
+    rows = json.loads(make("json", runs, *others))
+    [mean] = [x for x in rows if x["model"] == "x" and x["scope"] == "mean"]
+    assert mean["status"] == "verified"
+    assert summary_of(make("html", runs, *others)) == alone
 
 
 def test_a_summary_says_nothing_of_benchmarks_that_its_models_lack(make):

@@ -284,8 +284,8 @@ def _weight_of_mean(
     """Return what a summary chooses by, of models that are ranked together in a mean.
 
     That is whether the documents are the benchmarks', whether they were run as they are,
-    and which share of the rows that are known of each; then the models' status, and how
-    many they are.
+    and which share of the rows that are known of each; then how many models they are, and
+    their status.
     """
     first = rivals[0]  # the others stand as it does
     standings = [first.standings[group.name] for group in first.in_mean]
@@ -298,8 +298,8 @@ def _weight_of_mean(
         -worst_documents,
         not any(standing.marks for standing in standings),
         0.0 if worst_documents else min(shares),  # others may be any number
-        -SEVERITY.index(status_in(first, MEAN)),
         len(rivals),
+        -SEVERITY.index(status_in(first, MEAN)),
     )
 
 
