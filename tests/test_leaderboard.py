@@ -1152,6 +1152,17 @@ def test_models_of_a_benchmark_stand_by_their_status_in_it(make, tmp_path):
     assert shown[0] == "a"
 
 
+@pytest.mark.parametrize(
+    ("metadata", "most"), [({"gen_rows": 9}, 9), ({}, float("inf"))]
+)
+def test_a_generated_task_that_says_no_number_of_rows_has_no_bound(
+    monkeypatch, metadata, most
+):
+    config = {"dataset_kwargs": {"generator": "x"}, "metadata": metadata}
+    monkeypatch.setattr(model_status.task_scorers, "configuration", lambda _: config)
+    assert model_status._row_limit("fresh_x") == most
+
+
 def test_of_rows_that_nobody_can_compare_most_models_describe_a_benchmark(make):
     """Not who answered a row of each of its tasks."""
     runs = {name: planned(9, wrong=4) for name in "ab"}

@@ -37,7 +37,14 @@ from ..verdicts.find_answer_files import Failure
 from ..verdicts.judge_answer import INVALID
 from ..verdicts.read_answers import sha256
 from ..verdicts.runs_by_model import Model, add_rows
-from .model_status import Entrant, add_remarks, describing, fullest, standing
+from .model_status import (
+    Entrant,
+    add_remarks,
+    describing,
+    fullest,
+    standing,
+    standing_in,
+)
 from .pictures import level_panels, pairs, pictured, reason_bars, references
 
 
@@ -68,8 +75,8 @@ def board_data(
     board_facts = _about(entrants, options) | _add_ranks(entrants, benchmarks)
     entrants.sort(
         key=lambda entrant: (
-            *_order(entrant, public_benchmarks),
-            *_order(entrant, other_benchmarks),
+            *_order(entrant, entrant.status, public_benchmarks),
+            *_order(entrant, entrant.status, other_benchmarks),
             entrant.name,
         )
     )
@@ -164,8 +171,8 @@ def _differences(tasks: set[str], include_path: Path) -> Iterator[tuple[str, str
             yield task, "other rows"
 
 
-def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
-    """Return what models are sorted by: status, tasks as they are, ranks, mean score.
+def _order(entrant: Entrant, status: str, benchmarks: list[Group]) -> tuple:
+    """Return what models are sorted by: a status, tasks as they are, ranks, mean score.
 
     Those that did not run the tasks as they are stand by their number of documents, so that
     a few rows stand below many. A benchmark that two models lack, or in which they have no
@@ -188,14 +195,8 @@ def _order(entrant: Entrant, benchmarks: list[Group]) -> tuple:
         unranked_count = len(benchmarks) - len(ranks)
         rank_sums.append((unranked_count, sum(map(int, ranks))))
         negative_score_sums.append(-sum(row[rule] for row in rows))
-    status_and_marks = SEVERITY.index(entrant.status), has_marks, -marked_document_count
+    status_and_marks = SEVERITY.index(status), has_marks, -marked_document_count
     return *status_and_marks, gap_count, *rank_sums, *negative_score_sums
-
-
-def _order_in(benchmark: Group, entrant: Entrant) -> tuple:
-    """Return what the models of one benchmark are sorted by: as on the board, by it alone."""
-    status = SEVERITY.index(entrant.standings[benchmark.name].status)
-    return status, *_order(entrant, [benchmark])[1:]
 
 
 def _add_figures(entrant: Entrant, public_benchmarks: list[Group]) -> None:
@@ -254,7 +255,7 @@ def _summarised(
 ) -> list[Entrant]:
     """Return the models of which a summary speaks: those ranked with the fullest one.
 
-    Of means over other benchmarks it is the one that most models have.
+    Of means, which may be over other benchmarks, it is the one of most weight.
     """
     ranked = [x for x in entrants if x.benchmark_rows.get(scope, UNRANKED)["rank_of"]]
     if not ranked:
@@ -265,17 +266,13 @@ def _summarised(
     if scope == MEAN:
         row_counts = {}
         for group in benchmarks:
-            spoken_of = fullest(group, _standing_in(group, entrants))
+            spoken_of = fullest(group, standing_in(group, entrants))
             row_counts[group.name] = spoken_of.benchmark_rows[group.name]["n"]
         weight = partial(_weight_of_mean, row_counts)
         return max(rivals_by_ranking.values(), key=weight)
     [benchmark] = [group for group in benchmarks if group.name == scope]
     spoken_of = fullest(benchmark, ranked)
     return rivals_by_ranking[spoken_of.benchmark_rows[scope]["rank_group"]]
-
-
-def _standing_in(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
-    return [entrant for entrant in entrants if benchmark.name in entrant.standings]
 
 
 def _weight_of_mean(
@@ -415,9 +412,14 @@ def _groups_by_scope(
 def _benchmark(benchmark: Group, entrants: list[Entrant]) -> dict:
     """Return what is to be said of a benchmark, by the model that shows most of it."""
     name = benchmark.name
-    standing_in_it = _standing_in(benchmark, entrants)
+    standing_in_it = standing_in(benchmark, entrants)
     describers = describing(benchmark, standing_in_it)
-    in_order = sorted(standing_in_it, key=partial(_order_in, benchmark))
+    in_order = sorted(
+        standing_in_it,
+        key=lambda entrant: _order(
+            entrant, entrant.standings[name].status, [benchmark]
+        ),
+    )
     places = {entrant: place for place, entrant in enumerate(entrants)}
     place_of = {entrant: places[entrant] for entrant in in_order}
     tasks, row = describers[0].answered(benchmark), describers[0].benchmark_rows[name]

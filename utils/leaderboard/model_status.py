@@ -219,6 +219,11 @@ def _marks(task_check: dict) -> Iterator[str]:
         yield f"filter {task_check['filter']:.40}"
 
 
+def standing_in(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
+    """Return the models that stand in a benchmark, in their order."""
+    return [entrant for entrant in entrants if benchmark.name in entrant.standings]
+
+
 def fullest(benchmark: Group, entrants: list[Entrant]) -> Entrant:
     """Return the model, of those that stand in a benchmark, that shows most of it.
 
@@ -254,7 +259,7 @@ def _row_limit(task: str) -> float:
     """Return how many rows a task has that makes them from a seed; others have an end."""
     is_generated = task_scorers.is_generated(task)
     metadata = task_scorers.configuration(task)["metadata"]
-    return metadata["gen_rows"] if is_generated else math.inf
+    return metadata.get("gen_rows", math.inf) if is_generated else math.inf
 
 
 def describing(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
@@ -263,14 +268,17 @@ def describing(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
     They are those with its documents. Documents of others could have any part, so where
     nobody's are the benchmark's, it is the fullest one alone.
     """
+    name = benchmark.name
     first = fullest(benchmark, entrants)
-    others = []
-    if first.standings[benchmark.name].documents == VERIFIED:
-        for entrant in entrants:
-            its = entrant.standings[benchmark.name]
-            is_known = its.documents == VERIFIED and its.status != FALSE
-            if is_known and entrant is not first:
-                others.append(entrant)
+    if first.standings[name].documents != VERIFIED:
+        return [first]
+    others = [
+        entrant
+        for entrant in entrants
+        if entrant is not first
+        and entrant.standings[name].documents == VERIFIED
+        and entrant.standings[name].status != FALSE
+    ]
     return [first, *others]
 
 

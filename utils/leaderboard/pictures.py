@@ -21,7 +21,7 @@ from ..core.task_scorers import Group, scorer
 from ..figures.score_rows import RULES, estimate_headline, headline_scores
 from ..stats import estimate_difference
 from ..verdicts.tally import Document
-from .model_status import Entrant, describing
+from .model_status import Entrant, describing, standing_in
 
 
 MOST_LINES = 8  # models in a panel, each with a colour, a shape and a dash of its own
@@ -101,7 +101,7 @@ def level_panels(entrants: list[Entrant], benchmarks: list[Group]) -> list[list[
     panels_of_benchmarks = []
     for benchmark in benchmarks:
         panels = []
-        standing = [x for x in entrants if benchmark.name in x.standings]
+        standing = standing_in(benchmark, entrants)
         for task in benchmark.tasks:
             rows_of = partial(_rows_by_level, task)
             if panel := _panel(1, task, benchmark, standing, rows_of):

@@ -63,8 +63,8 @@ def find_answer_files(
     """Return the files that `PATH` or `NAME=PATH` arguments name, and what is no run.
 
     A folder stands for the samples of the pack's tasks in it and below it, or else for the
-    files of answers in it; a file is a run of its own. An argument without either, and what it has beyond `most_runs`
-    runs or `most_files` files, is a failure of that argument alone.
+    files of answers in it; a file is a run of its own. An argument without either, and what
+    it has beyond `most_runs` runs or `most_files` files, is a failure of that argument alone.
     """
     sources: dict[tuple[str, str], AnswerFile] = {}
     failures = []
