@@ -195,6 +195,13 @@ def test_a_line_to_cite_says_which_version_was_run(
     )
 
 
+def test_a_citation_holds_no_code_of_a_terminal(changed, call_score):
+    claims = {"model_name": "a\x1b[31m\u202e\0", "lm_eval_version": "\x1b[2J"}
+    _, text, _ = call_score(changed(claims), "--cite")
+    assert text.startswith(r"a\x1b[31m\u202e\x00 on ")
+    assert r"; lm-eval \x1b[2J;" in text
+
+
 @pytest.mark.parametrize(
     ("run_version", "excuse"),
     [(scorer(TASK).version, ""), ("1.0", ", as it is of version 1.0")],

@@ -890,16 +890,37 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     assert "<dt>Named by</dt>" in without_documents
     monkeypatch.setattr(page, "MOST_BYTES", len(without_documents.encode()) - 1)
     without_cards = make("html", runs)
-    assert "Run cards would make this page too large" in without_cards
+    assert "Run cards of 1 models would make this page too large" in without_cards
     assert "<dt>Named by</dt>" not in without_cards
     assert "more models would make this page too large" not in without_cards
     assert documents_of_page(without_cards) == []
     # It is written in any case.
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
-    monkeypatch.setattr(page, "_SMALLER", ((False, 1),))
+    monkeypatch.setattr(page, "_FEWER_MODELS", (1,))
     least = make("html", runs | {"b": planned(2)})
     assert "1 more models would make this page too large" in least
     assert "2 runs, 40 answers, each scored again" in least
+
+
+def test_large_run_cards_leave_out_no_other_s(make, monkeypatch, tmp_path):
+    runs = {"small": answers("tcp_long")}
+    for place in range(8):
+        frame = f"{place}" + "&" * 1_900
+        submission(tmp_path / f"large{place}", "plain", {"prompt": frame + "{prompt}"})
+        runs[f"large{place}"] = tmp_path / f"large{place}"
+    text = make("html", runs)
+    cards = text.count("<dt>Named by</dt>")
+    size_of_documents = len(json.dumps(documents_of_page(text), separators=(",", ":")))
+    most_bytes = len(text.encode()) - size_of_documents - 60_000
+    monkeypatch.setattr(page, "MOST_BYTES", most_bytes)
+    smaller = make("html", runs)
+    assert len(smaller.encode()) <= most_bytes
+    assert (cards, smaller.count("<dt>Named by</dt>")) == (9, 1)
+    assert "Run cards of 8 models would make this page too large" in smaller
+    card = re.search(
+        r'<tr class="row" data-m="[^"]*">.*?title="small".*?</dl>', smaller, re.S
+    )
+    assert "<dt>File</dt>" in card[0]
 
 
 @pytest.mark.parametrize(
@@ -1050,10 +1071,13 @@ def test_a_summary_is_of_models_that_are_ranked_together_in_a_public_benchmark(c
     assert not re.search("one[0-9]|fresh[0-9]|invented", summary)
 
 
+OF_SOME = r" of the \d+ models ranked together as [a-z ]+,| of theirs"
+
+
 def summary_of(text: str) -> str:
-    """Return the words of the summary on top of a page."""
+    """Return the words of the summary on top of a page, but for those on whom it is of."""
     summary = text[text.index("<b>In short.</b>") :].partition("</p>")[0]
-    return re.sub("<[^>]*>", "", summary)
+    return re.sub(OF_SOME, "", re.sub("<[^>]*>", "", summary))
 
 
 def test_runs_of_one_benchmark_do_not_outvote_those_of_all(make):
@@ -1107,7 +1131,9 @@ def test_a_crowd_with_a_row_of_each_task_takes_no_summary_from_runs_of_more(
     for number in range(3):
         submission(tmp_path / f"x{number}", "plain", {"keep": 1, "tasks": tasks})
         runs[f"x{number}"] = tmp_path / f"x{number}"
-    assert summary_of(make("html", runs)) == alone
+    text = make("html", runs)
+    assert summary_of(text) == alone
+    assert "scores highest of the 2 models ranked together as verified, with" in text
     assert "Averaged over TCP and Test of Time, the model a scores highest" in alone
 
 
@@ -1187,7 +1213,10 @@ def test_a_summary_is_of_the_mean_that_most_have_whatever_is_verified(make, tmp_
     rows = json.loads(make("json", runs, *others))
     [mean] = [x for x in rows if x["model"] == "x" and x["scope"] == "mean"]
     assert mean["status"] == "verified"
-    assert summary_of(make("html", runs, *others)) == alone
+    # The two others have the mean, too, and are not spoken of.
+    text = make("html", runs, *others)
+    assert summary_of(text) == alone
+    assert "highest of the 3 models ranked together as not verified, with" in text
 
 
 def test_a_summary_says_nothing_of_benchmarks_that_its_models_lack(make):

@@ -701,6 +701,12 @@ def test_an_argument_that_stands_for_two_things_is_left_out(
     assert "is there, and so is honest.jsonl; write ./gpt=honest.jsonl" in said
     status, printed, _ = call_score("./gpt=honest.jsonl")
     assert (status, "## gpt=honest" in printed) == (0, True)
+    # A submission that was taken away is no NAME, and its rest no path.
+    write(tmp_path / "submissions" / "a.jsonl", GOOD)
+    status, printed, said = call_score("submissions/gpt=honest.jsonl")
+    assert (status, printed) == (1, "")
+    assert "a NAME does not begin like the folder submissions/" in said
+    assert call_score("org/gpt=honest.jsonl")[0] == 0
 
 
 def test_a_long_filter_is_a_fault_of_its_line(tmp_path, call_score):

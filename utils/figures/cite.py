@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from lm_eval_tasks import VERSION
 
+from ..core.cli import printable
 from ..core.format_tables import percent
 from ..core.task_scorers import FOLDER, benchmarks, scorer, title_of
 from ..verdicts.read_answers import sha256
@@ -45,7 +46,7 @@ def citations(model: Model, rows: list[dict]) -> Iterator[str]:
         cut_off_share_text = f"{percent(row['cut_off'] / row['answers'])} %"
         if row["cut_off_unknown"] and not row["cut_off"]:
             cut_off_share_text = "unknown"
-        yield (
+        yield printable(  # names and versions are what files claim
             f"{row['run']} on {title}: published score (metric card's rule)"
             f" {with_interval(row, 'published')}; flexible score (value in any form)"
             f" {with_interval(row, 'flexible')} (percent [95 % interval, {_METHOD}])."

@@ -247,7 +247,9 @@ def _summary(
     }
     votes = Counter(widest_scopes.values())
     scope = max(models_by_scope, key=lambda name: votes[name])
-    return {"overall": scope, "summarised": models_by_scope[scope]}
+    summarised = models_by_scope[scope]
+    status = status_in(summarised[0], scope) if summarised else None
+    return {"overall": scope, "summarised": summarised, "summarised_status": status}
 
 
 def _summarised(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
+import math
 import os
 import re
 from argparse import Namespace
@@ -28,9 +30,9 @@ from ..core.files import check_output
 from ..core.format_tables import percent, points, whole
 from ..core.task_scorers import scorer
 from ..integrity.run_checks import SEVERITY
-from ..verdicts.runs_by_model import Model
 from . import pictures
-from .shown_documents import ShownDocument, collect, escaped
+from .model_status import Entrant
+from .shown_documents import ShownDocument, collect, escaped, share_out
 
 
 # How a page begins, and a file beside it: by these lines, they are ours.
@@ -40,13 +42,14 @@ _TEMPLATES = Path(__file__).parent / "templates"
 MOST_BYTES = 20_000_000  # of the page
 MOST_OF_A_FILE = 300  # documents
 LONGEST_NAME, LONGEST_LABEL = 28, 16  # characters of a model's name, and in a picture
-_FILLED = 0.95  # share of the room behind tables that documents may take
+_FILLED = 0.95  # share of the room behind tables that documents or run cards may take
+_AROUND_TEXT = 40  # bytes of a run card around a label or a value
 _PLACE = re.compile(r" \(#\d+\)$")  # of a model on the board, behind its name
 _NAMES_OF_ROWS = ("constant answer",)  # that are no models
 # What a narrow page shows of the table of all: the benchmark that is picked.
 _PICKED = "@media screen and (max-width: 920px) {{ {} {{ display: table-cell; }} }}\n"
-# Whether a smaller page without documents has run cards, and of how many models it is.
-_SMALLER = ((False, None), (False, 500), (False, 50))
+# Of how many models a page is that is too large without documents and run cards.
+_FEWER_MODELS = (500, 50)
 
 
 def files(board: dict, options: Namespace) -> dict[Path, bytes]:
@@ -80,22 +83,24 @@ def files(board: dict, options: Namespace) -> dict[Path, bytes]:
         "files": script_names,
     }
     page_of = partial(_page_content, board, script_data, options)
-    page_content = _fit(page_of, models, documents_by_task, options.is_folder)
+    page_content = _fit(page_of, board["models"], documents_by_task, options.is_folder)
     return script_by_path | {options.html: page_content}
 
 
 def _fit(
     page_of: Callable[..., bytes],
-    models: list[Model],
+    entrants: list[Entrant],
     documents_by_task: dict[str, list[ShownDocument]],
     is_folder: bool,
 ) -> bytes:
     """Return the page with as much in it as MOST_BYTES allow.
 
     It has as many documents as there is room for behind its tables; where these alone are
-    too large, it leaves out run cards, and then models. `page_of` is `_page_content` of a
-    board.
+    too large, run cards share the room, as documents do: the largest are left out, so that
+    no model takes the card of another. Then models are left out. `page_of` is
+    `_page_content` of a board, whose models are `entrants`.
     """
+    models = [entrant.model for entrant in entrants]
     page_content = page_of(documents_by_task)
     no_documents: dict = dict.fromkeys(documents_by_task, [])
     if len(page_content) > MOST_BYTES and not is_folder:
@@ -103,10 +108,26 @@ def _fit(
         room = int((MOST_BYTES - len(page_content)) * _FILLED)
         if room > 0:
             page_content = page_of(collect(models, False, room))
-    for has_cards, most_models in _SMALLER:
+    if len(page_content) > MOST_BYTES:
+        page_content = page_of(no_documents, most_of_a_card=0)
+        room = (MOST_BYTES - len(page_content)) * _FILLED
+        most_of_a_card = share_out([*map(_size_of_card, entrants)], room)
+        if room > 0:
+            page_content = page_of(no_documents, most_of_a_card=most_of_a_card)
+    for most_models in _FEWER_MODELS:
         if len(page_content) > MOST_BYTES:
-            page_content = page_of(no_documents, has_cards, most_models)
+            page_content = page_of(
+                no_documents, most_of_a_card=0, most_models=most_models
+            )
     return page_content
+
+
+def _size_of_card(entrant: Entrant) -> int:
+    """Return about how many bytes of a page the run card of a model takes."""
+    texts = [*chain(*entrant.card().items())]
+    return sum(
+        len(html.escape(printable(text)).encode()) + _AROUND_TEXT for text in texts
+    )
 
 
 def _page_content(
@@ -114,10 +135,13 @@ def _page_content(
     script_data: dict,
     options: Namespace,
     documents_by_task: dict[str, list[ShownDocument]],
-    has_cards: bool = True,
+    most_of_a_card: float = math.inf,
     most_models: int | None = None,
 ) -> bytes:
-    """Return the page; JSON of documents is in it unless it has files beside it."""
+    """Return the page; JSON of documents is in it unless it has files beside it.
+
+    It has the run cards that take at most so many bytes, and at most so many models.
+    """
     documents = [*chain(*documents_by_task.values())]
     inline_json = "" if options.is_folder else _joined(documents)
     models = [entrant.model for entrant in board["models"]]
@@ -125,11 +149,16 @@ def _page_content(
     shown = {"models": board["models"][:most_models]}
     shown["left_out"] = board["left_out"][:most_models]
     ids = [entrant.id for entrant in board["models"]]
+    with_card = [
+        entrant.id
+        for entrant in shown["models"]
+        if _size_of_card(entrant) <= most_of_a_card
+    ]
     page_text = _render(
         len(board["benchmarks"]) + 1,  # with that of the mean
         **board | shown,
         hidden_count=len(models) - len(shown["models"]),
-        has_cards=has_cards,
+        with_card=with_card,
         names=dict(zip(ids, script_data["models"])),
         labels=dict(zip(ids, script_data["labels"])),
         held=f'{escaped(script_data)[:-1]},"documents":[{inline_json}]}}',

@@ -70,7 +70,7 @@ def find_answer_files(
     failures = []
     for argument in arguments:
         label, path_text = _split_argument(argument)
-        if fault := _fault_of_argument(argument, path_text):
+        if fault := _fault_of_argument(argument, label, path_text):
             failures.append(Failure(Path(argument), label, fault))
             continue
         # A link stands for what it leads to.
@@ -155,10 +155,15 @@ def _split_argument(argument: str) -> tuple[str, str]:
     return next(existing, splits[-1])
 
 
-def _fault_of_argument(argument: str, path_text: str) -> str | None:
-    """Return why an argument stands for nothing, or for two things; None for one."""
+def _fault_of_argument(argument: str, label: str, path_text: str) -> str | None:
+    """Return why an argument stands for nothing, or for two things; None for one.
+
+    A NAME in a folder that is there may be the path of a submission that was there.
+    """
     if not path_text:
         return "names no file or folder; give PATH"
+    if os.path.isdir(folder := os.path.dirname(label)):
+        return f"is not there, and a NAME does not begin like the folder {folder}/"
     before, equals, after = argument.partition("=")
     is_plainly_a_path = before.startswith((".", "/"))
     if path_text != argument or is_plainly_a_path or not equals:

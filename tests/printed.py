@@ -1,0 +1,181 @@
+"""What the tools print, write and show, whole: `python -m tests.printed [NAME ...]`.
+
+`printed.jsonl` has a session a line: its `name`, the `files` and `runs` of the harness that are
+in its folder, and the `commands` that are typed there. These are the tools', and two of our
+own: `show` prints what files say, and `answer` writes answers to a task of a pack, each
+EVERY-th wrong. `printed/NAME.txt` is the record of a session, which a test holds again and
+compares. Where another record is meant, this command writes it, and its difference is what
+a reviewer reads.
+"""
+
+import io
+import json
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from copy import deepcopy
+from html.parser import HTMLParser
+from importlib import metadata
+from pathlib import Path
+
+from tests.answers import write
+from tests.conftest import EXAMPLES, ROOT
+from tests.test_tricks import submission
+from utils.__main__ import main
+from utils.core.documents import documents
+from utils.core.files import read_jsonl
+from utils.core.task_scorers import scorer
+
+
+FOLDER = ROOT / "tests" / "printed"
+SESSIONS = {row["name"]: row for row in read_jsonl(FOLDER.with_suffix(".jsonl"))}
+# What differs between machines, releases or edits of the code -> what stands in its place.
+VOLATILE = {
+    r"sha256-[\w+/]+=": "sha256-HASH",
+    r"[^\n]*it/s\]\n": "",  # a bar of the harness
+    r"\bMade\n[^\n]*": "Made\nTODAY",
+    r"\b\d+\.\d{7,}(e-\d+)?\b": lambda number: f"{float(number[0]):.4g}",
+    r"\b[0-9a-f]{16,64}\b": "HEX",
+    rf"\b{re.escape(metadata.version('lm-eval-temporal-tasks'))}( \(checkout\))?": "VERSION",
+}
+
+
+# Attributes of a page that say nothing to a reader.
+UNREAD = {
+    "aria-hidden",
+    "class",
+    "id",
+    "role",
+    "scope",
+    "style",
+    "tabindex",
+    "type",
+    "viewbox",
+}
+
+
+class PageText(HTMLParser):
+    """The texts, attributes and data of a page, in their order, without its style and code."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.hidden = ""  # the element whose text is not shown
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        names = dict(attributes)
+        if tag in ("script", "style"):
+            self.hidden = names.get("type") or tag
+        shown = [f"{name}={value}" for name, value in attributes if name not in UNREAD]
+        if shown and not self.hidden:
+            self.lines.append(" ".join(shown))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style"):
+            self.hidden = ""
+
+    def handle_data(self, data: str) -> None:
+        if self.hidden == "application/json":
+            self.lines += json_lines(json.loads(data))
+        elif not self.hidden and (text := " ".join(data.split())):
+            self.lines.append(text)
+
+
+def json_lines(value: dict | list) -> list[str]:
+    """Return JSON with each entry on a line, without its nulls."""
+    if isinstance(value, dict):
+        return [
+            f"{name}: {line}"
+            for name, part in value.items()
+            for line in (
+                json_lines(part) if isinstance(part, list) else [text_of(part)]
+            )
+        ]
+    return [text_of(part) for part in value]
+
+
+def text_of(part: object) -> str:
+    if isinstance(part, dict):
+        part = {name: part[name] for name in part if part[name] is not None}
+    return json.dumps(part, ensure_ascii=False)
+
+
+def contents(path: Path) -> str:
+    """Return what a file that a tool wrote says, an entry a line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".html":
+        return "\n".join(PageText(text).lines)
+    if path.suffix == ".json":
+        return "\n".join(json_lines(json.loads(text)))
+    return text.rstrip("\n")
+
+
+def lay_out(session: dict) -> None:
+    """Write the files of a session to the working directory."""
+    for name, rows in session.get("files", {}).items():
+        write(Path(name), *rows)
+    for name, edits in session.get("runs", {}).items():
+        for number, edit in enumerate(edits):
+            submission(Path(name), edit.pop("model", "plain"), edit, number)
+
+
+def answer(pack: str, task: str, every: str, path: str) -> None:
+    """Write answers to the documents of a task of a pack, each `every`-th wrong."""
+    docs = documents(task, Path(pack))
+    responses = [scorer(task).utils.gold_response(doc) for doc in docs]
+    responses[:: int(every)] = ["no idea"] * len(responses[:: int(every)])
+    lines = [
+        {"task": task, "doc": doc, "response": response}
+        for doc, response in zip(docs, responses)
+    ]
+    write(Path(path), *lines)
+
+
+def play(session: dict, folder: Path) -> Iterator[str]:
+    """Yield the lines of the record of a session that is held in a new folder."""
+    os.chdir(folder)
+    lay_out(deepcopy(session))
+    for command in session["commands"]:
+        yield f"$ {command}"
+        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        tool, *arguments = shlex.split(command)
+        arguments = [word.replace("EXAMPLES", str(EXAMPLES)) for word in arguments]
+        if tool == "show":
+            for path in sorted(
+                path for name in arguments for path in folder.glob(name)
+            ):
+                yield f"== {path.relative_to(folder)}"
+                yield contents(path)
+            continue
+        if tool == "answer":
+            answer(*arguments)
+            continue
+        with redirect_stdout(printed), redirect_stderr(printed):
+            status = main([tool, *arguments])
+        text = printed.buffer.getvalue().decode().rstrip("\n")
+        yield from json_lines(json.loads(text)) if text.startswith("[\n") else [text]
+        if status:
+            yield f"(exit status {status})"
+
+
+def record(name: str, folder: Path) -> str:
+    """Return the record of a session."""
+    text = "\n".join(play(SESSIONS[name], folder)) + "\n"
+    text = text.replace(str(folder), "FOLDER").replace(str(EXAMPLES), "EXAMPLES")
+    for pattern, instead in VOLATILE.items():
+        text = re.sub(pattern, instead, text)
+    return text
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or SESSIONS:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["XDG_CACHE_HOME"] = f"{folder}/caches"
+            text = record(name, Path(folder))
+        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
