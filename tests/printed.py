@@ -44,6 +44,10 @@ VOLATILE = {
 }
 
 
+LONG_TEXT = re.compile(
+    r'"((?:[^"\\]|\\.){80})(?:[^"\\]|\\.){200,}((?:[^"\\]|\\.){80})"'
+)
+
 # Attributes of a page that say nothing to a reader.
 UNREAD = {
     "aria-hidden",
@@ -100,9 +104,11 @@ def json_lines(value: dict | list) -> list[str]:
 
 
 def text_of(part: object) -> str:
+    """Return JSON without nulls; of a long text, such as a prompt, its start and its end."""
     if isinstance(part, dict):
         part = {name: part[name] for name in part if part[name] is not None}
-    return json.dumps(part, ensure_ascii=False)
+    text = json.dumps(part, ensure_ascii=False)
+    return LONG_TEXT.sub(r'"\1 … \2"', text)
 
 
 def contents(path: Path) -> str:

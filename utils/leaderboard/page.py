@@ -110,9 +110,9 @@ def _fit(
             page_content = page_of(collect(models, False, room))
     if len(page_content) > MOST_BYTES:
         page_content = page_of(no_documents, most_of_a_card=0)
-        room = (MOST_BYTES - len(page_content)) * _FILLED
-        most_of_a_card = share_out([*map(_size_of_card, entrants)], room)
+        room = int((MOST_BYTES - len(page_content)) * _FILLED)
         if room > 0:
+            most_of_a_card = share_out([*map(_size_of_card, entrants)], room)
             page_content = page_of(no_documents, most_of_a_card=most_of_a_card)
     for most_models in _FEWER_MODELS:
         if len(page_content) > MOST_BYTES:
