@@ -15,7 +15,7 @@ from typing import NoReturn
 from .task_scorers import FOLDER
 
 
-_LONGEST_QUOTED = 60  # characters of a name in a sentence
+_LONGEST_QUOTED = 200  # characters of a name in a sentence: an honest one is whole
 # Letters that nobody sees, though Unicode counts them among those that print.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0"

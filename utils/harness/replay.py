@@ -32,7 +32,7 @@ from lm_eval.loggers import EvaluationTracker
 from lm_eval.models.api_models import JsonChatStr
 from lm_eval.utils import make_table, sanitize_model_name
 
-from ..core.cli import output_path, say, tool_parser
+from ..core.cli import output_path, printable, say, tool_parser
 from ..core.errors import DocumentError, ToolError
 from ..core.files import check_writable, written_whole
 from ..core.task_scorers import bare, leaf_tasks, reading, scorer
@@ -215,7 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
     tasks = options.tasks or list(dict.fromkeys(answer.task for answer in answers))
     replay, tracker = Replay(answers, options.missing), EvaluationTracker()
     results = evaluate(replay, tasks, options, evaluation_tracker=tracker)
-    sys.stdout.write(f"model: {options.model}\n")
+    sys.stdout.write(f"model: {printable(options.model)}\n")
     for table_name in ("results", "groups"):
         if table_name in results:
             sys.stdout.write(f"{make_table(results, table_name)}\n")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lm_eval_tasks.fresh.utils import Request, read_request
 
+from ..core.cli import quoted
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.family_contract import EXTRACTED, PUBLISHED
@@ -386,7 +387,9 @@ class Check:
             yield f"system instruction, {len(system_instruction):,} characters"
         claimed, logged = self._settings_as_claimed_and_logged()
         if unclaimed_names := sorted(logged.keys() - claimed.keys()):
-            names_text = ", ".join(f"{name:.50}" for name in unclaimed_names[:3])
+            names_text = ", ".join(
+                quoted(f"{name:.50}") for name in unclaimed_names[:3]
+            )
             yield f"asked with settings that results do not claim: {names_text}"
         is_same_version = self.claims.get("version") == str(task_scorer.version)
         claimed_scores = within(self.results, "results", self.task)

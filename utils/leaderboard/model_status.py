@@ -216,7 +216,7 @@ def _marks(task_check: dict) -> Iterator[str]:
     if task_check["few_shot"]:
         yield f"{task_check['few_shot']}-shot"
     if task_check["filter"] != "none":
-        yield f"filter {task_check['filter']:.40}"
+        yield f"filter {quoted(task_check['filter'][:40])}"
 
 
 def standing_in(benchmark: Group, entrants: list[Entrant]) -> list[Entrant]:
