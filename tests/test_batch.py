@@ -1,6 +1,7 @@
 """`score_batch` gives what `score` gives, whatever kind of batch an engine hands over."""
 
 import json
+from datetime import datetime
 
 import numpy
 import pandas
@@ -10,6 +11,7 @@ import pytest
 from tests.answers import recorded
 from tests.conftest import EXAMPLES, ROOT
 from utils import score_batch
+from utils.adapters import score_batch as module
 from utils.core.task_scorers import scorer
 
 
@@ -135,6 +137,33 @@ def test_documents_may_be_objects_in_which_arrow_adds_nulls(rows):
     expected = [json.dumps(scorer(task).explain(*row).scores) for task, *row in rows]
     for batch in (table, table.to_pandas()):  # whose lists are arrays of NumPy
         assert [str(x) for x in score_batch(batch)["scores"]] == expected
+
+
+TIMES = [  # what Arrow makes of a text that is a date or a time, and the text
+    (datetime(2021, 5, 3), "2021-05-03"),
+    (datetime(2021, 5, 3, 14, 30), "2021-05-03 14:30"),
+    ({"a": [datetime(2021, 5, 3, 0, 5)], "b": None}, {"a": ["2021-05-03 00:05"]}),
+]
+
+
+@pytest.mark.parametrize(("value", "text"), TIMES)
+def test_times_that_arrow_read_are_the_texts_that_they_were(value, text):
+    assert module._from_arrow(value) == text
+
+
+UNREAD = [  # a document and a response, and what is said of them
+    ("{", "a", "'doc' cannot be read (JSONDecodeError("),
+    ([1], "a", "'doc' is a list, 'response' is a str"),
+    (DOC, 5, "'doc' is a dict, 'response' is a int"),
+]
+
+
+@pytest.mark.parametrize(("doc", "response", "fault"), UNREAD)
+def test_what_is_no_document_or_no_response_is_said_with_the_fix(doc, response, fault):
+    batch = {"task": [FIRST_TASK], "doc": [doc], "response": [response]}
+    [error] = score_batch(batch)["error"]
+    assert error.startswith(fault)
+    assert error.endswith("; give a dict and a str, as the harness logs them")
 
 
 def test_half_a_surrogate_pair_does_not_break_a_table():

@@ -10,7 +10,8 @@ from lm_eval_tasks.tot.utils import split_instruction
 from tests.conftest import EXAMPLES, TASKS
 from tests.digest import empty_caches
 from utils.core import documents as core_documents
-from utils.core.documents import Rows
+from utils.core.documents import Rows, check_documents
+from utils.core.errors import FamilyError
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
 
@@ -130,3 +131,16 @@ def test_a_digest_does_not_depend_on_what_prompts_and_scores_do_not(task):
     digest, [doc, *_] = scorer(task).utils.digest, documents(task, upstream_row(task))
     for column in UNUSED:
         assert digest(doc | {column: "other"}) == digest(doc), column
+
+
+def test_a_family_that_scores_its_gold_response_otherwise_than_declared_is_told(
+    monkeypatch,
+):
+    docs = core_documents.documents("tcp_long", EXAMPLES)
+    task_scorer = scorer("tcp_long")
+    verdict = task_scorer.explain(docs[0], "")
+    check_documents("tcp_long", docs)
+    other = verdict._replace(scores={"accuracy": 1.0})
+    monkeypatch.setattr(type(task_scorer), "explain", lambda *_: other)
+    with pytest.raises(FamilyError, match="returns no 'accuracy_flexible'"):
+        check_documents("tcp_long", docs)

@@ -507,7 +507,18 @@ def test_a_document_stands_where_the_first_reason_of_a_model_puts_it():
             (key, Answers("right" if key != keys[8] else "cut_off")) for key in keys
         ]
     )
-    assert shown_documents.rank_keys([frequent, rare])[:2] == [keys[0], keys[8]]
+    for models in ([frequent, rare], [rare, frequent]):
+        assert shown_documents.rank_keys(models)[:2] == [keys[0], keys[8]]
+
+
+def test_a_run_whose_results_claim_several_names_has_the_first(make, tmp_path):
+    for number, name in enumerate(("org/first", "org/a-second")):
+        edit = {"name": name, "tasks": [("tcp_long", "tot_arithmetic")[number]]}
+        submission(tmp_path / "run", "careful", edit, number)
+    command = ["leaderboard", f"{tmp_path / 'run'}", *PACK, "--json"]
+    assert main([*command, f"{tmp_path / 'board.json'}"]) == 0
+    [name] = by_model((tmp_path / "board.json").read_text("utf-8"))
+    assert name == "org/first"
 
 
 VALUES = [

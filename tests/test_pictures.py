@@ -300,6 +300,7 @@ def test_references_are_shown_for_the_very_rows_alone():
     known = pictures.references(Tasks, (TASK,), 1_850)
     assert {reference["kind"] for reference in known} == {"ceiling", "paper"}
     assert pictures.references(Tasks, (TASK,), 36) == []
+    assert pictures.references(Tasks, (TASK, "tot_semantic"), 1_850) == []
 
 
 # Elements of SVG have no `click`.

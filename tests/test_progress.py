@@ -82,6 +82,16 @@ def test_what_interrupts_the_work_on_an_item_says_what_is_kept():
     assert raised.value.args == (signal.SIGTERM, NOTHING_KEPT)
 
 
+def test_what_interrupts_work_within_other_work_says_what_the_inner_one_keeps():
+    with pytest.raises(KeyboardInterrupt) as raised:
+        with (
+            tracked([1], "outer", 1, "the outer"),
+            tracked([1], "inner", 1, "the inner"),
+        ):
+            raise KeyboardInterrupt(signal.SIGTERM)
+    assert raised.value.args == (signal.SIGTERM, "the inner")
+
+
 def draw_bar() -> None:
     with progress("after", 1) as bar:
         bar.update()

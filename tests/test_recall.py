@@ -109,7 +109,8 @@ def test_a_model_that_answers_twins_as_the_public_rows_is_named(
         "no sign that mirror recalls labels: it answers 0 of 20 paired twins with the public"
         " row's answer, and 20 with its mirror image (0 of 10 pairs against 10)",
         "no sign that solver recalls labels: it answers 0 of 20 paired twins with the public"
-        " row's answer, and 0 with its mirror image (0 of 10 pairs against 0)",
+        " row's answer, and 0 with its mirror image (0 of 10 pairs against 0); a model that"
+        " recalls 35.3 % of the labels or more would be named in 4 of 5 such tests.",
     ):
         assert f"{DATES}: {claim}" in printed
     gaps = re.findall(r"Public − twin: (\S+) points", printed)
