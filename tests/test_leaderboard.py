@@ -20,11 +20,13 @@ from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
 from utils import leaderboard, stats
 from utils.__main__ import main
+from utils.core import task_scorers
 from utils.core.cli import quoted
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, benchmarks, prompt, scorer
 from utils.figures.score_rows import RULES
+from utils.integrity.run_checks import VERIFIED
 from utils.leaderboard import model_status, page, shown_documents
 from utils.verdicts.judge_answer import INVALID
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
@@ -1146,6 +1148,23 @@ def test_a_crowd_with_a_row_of_each_task_takes_no_summary_from_runs_of_more(
     assert summary_of(text) == alone
     assert "scores highest of the 2 models ranked together as verified, with" in text
     assert "Averaged over TCP and Test of Time, the model a scores highest" in alone
+
+
+def test_rows_from_a_seed_beyond_the_task_s_count_for_nothing_in_what_describes():
+    task = "fresh_date_arithmetic"
+    [group] = benchmarks([task])
+    most = task_scorers.configuration(task)["metadata"]["gen_rows"]
+
+    def entrant(rows: int, together: str) -> Namespace:
+        standing = Namespace(
+            documents=VERIFIED, status=VERIFIED, marks=[], together=together
+        )
+        figures = {group.name: {"n": rows}}
+        return Namespace(standings={group.name: standing}, benchmark_rows=figures)
+
+    lone, *two = entrant(9 * most, "a"), entrant(most, "b"), entrant(most, "b")
+    tasks = Namespace(name=group.name, tasks=(task,))
+    assert model_status.fullest(tasks, [lone, *two]) is two[0]
 
 
 def constants_of(text: str, model: str) -> list[list[str]]:

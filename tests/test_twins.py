@@ -213,6 +213,19 @@ def test_hours_move_where_the_dialogue_states_their_offset_from_gmt(ann, bob, ha
     assert isinstance(twin, Twin) if has_twin else re.search("clock|room", twin)
 
 
+@pytest.mark.parametrize(("hours", "has_twin"), [("13:30", True), ("13:00", False)])
+def test_working_hours_are_needed_to_the_minute(hours, has_twin):
+    columns = {"project_start_datetime_gmt": "2024-03-04 00:00"}
+    columns |= {"project_start_date": "2024-03-04", "answer": "2024-03-05 03:00"}
+    columns["agent_constraints_gmt"] = {"B": {"working_hours": [13.5, 21.5]}}
+    dialogue = [
+        "A: We start on 4 March 2024, 00:00 GMT.",
+        f"B: I work {hours} to 21:30 GMT.",
+    ]
+    twin = moved_project(dialogue=dialogue, **columns)
+    assert isinstance(twin, Twin) == has_twin
+
+
 def test_clocks_of_places_with_offsets_are_the_same_28_years_later():
     zones = {key.rpartition("/")[2]: key for key in available_timezones()}
     for key, cities in CASES["cities of zones"].items():

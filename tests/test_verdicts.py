@@ -690,6 +690,13 @@ def test_a_label_stays_where_another_label_and_its_filter_are_called_so(
     assert len({*headings}) == 3
 
 
+def test_a_file_that_goes_away_before_it_is_hashed_is_named_with_the_fix(tmp_path):
+    [source], _ = find_answer_files([str(write(tmp_path / "a.jsonl", GOOD))])
+    source.path.unlink()
+    _, [fault] = stored_tables._hash_apart([source])["hashed"]
+    assert fault == "No such file or directory; check the path"
+
+
 def test_an_argument_that_stands_for_two_things_is_left_out(
     tmp_path, call_score, monkeypatch
 ):
