@@ -377,6 +377,25 @@ def test_the_smallest_parts_of_a_breakdown_are_together():
     assert sizes[OTHER_PARTS] == 30
     assert all(sizes[level] == 2 for level in levels[:20])
     assert sum(sizes.values()) == len(levels) + 20
+    # So they are in a table, and figures of it are the same.
+    tally.join_small_parts()
+    assert {document.parts["level"] for document in tally.documents} == {*sizes}
+    del tally.parts
+    assert {value: part.n for (_, value), part in tally.parts.items()} == sizes
+
+
+def test_a_table_has_few_parts_whatever_a_file_makes_up(tmp_path, call_score):
+    doc = documents("tot_arithmetic", EXAMPLES)[0]
+    lines = [
+        {"task": "tot_arithmetic", "doc_id": number, "response": ""}
+        | {"doc": doc | {"question": f"{number}?", "question_type": f"type {number}"}}
+        for number in range(MOST_PARTS + 9)
+    ]
+    path = write(tmp_path / "x.jsonl", *lines)
+    call_score(path, "--output", tmp_path / "out")
+    [table] = (tmp_path / "out").glob("*/documents_*.jsonl")
+    types = {row["parts"]["question_type"] for row in read_jsonl(table)}
+    assert len(types) == MOST_PARTS + 1
 
 
 def test_all_breakdowns_of_a_task_have_so_many_parts():

@@ -328,6 +328,7 @@ class Judging:
     def _write_documents(self) -> None:
         """Write a line for each document, with what its answers add to the figures."""
         for (task, filter_name), (tally, *_) in self.counted.items():
+            tally.join_small_parts()
             for document in tally.documents:
                 fields = {"filter": filter_name, **document.to_json()}
                 self._write(DOCUMENTS_NAME.format(task), fields)

@@ -215,11 +215,25 @@ class Tally:
         kept_counts: Counter[str] = Counter()
         kept_parts: set[tuple[str, str]] = set()
         for breakdown, value in sorted(sizes, key=lambda part: (-sizes[part], part)):
+            if value == OTHER_PARTS:  # those of the files' tables
+                continue
             kept_counts[breakdown] += 1
             has_room = len(kept_parts) < MOST_OF_ALL_PARTS
             if has_room and kept_counts[breakdown] <= MOST_PARTS:
                 kept_parts.add((breakdown, value))
         return kept_parts
+
+    def join_small_parts(self) -> None:
+        """Let documents of parts without figures of their own name no other part.
+
+        So a table has few values, however many a file makes up.
+        """
+        kept_parts = self._kept_parts()
+        for document in self.documents:
+            document.parts = {
+                breakdown: value if (breakdown, value) in kept_parts else OTHER_PARTS
+                for breakdown, value in document.parts.items()
+            }
 
     def add(self, row: dict, number: int) -> Document:
         """Add an answer by its row, which has a number in the table; return its document.
