@@ -1,6 +1,7 @@
 """What of a run is checked: documents, prompts and responses, each by itself."""
 
 import json
+import time
 from collections import Counter
 from decimal import Decimal
 from itertools import product
@@ -13,9 +14,10 @@ from utils.core.documents import documents
 from utils.core.task_scorers import prompt, scorer
 from utils.integrity import run_checks as checks
 from utils.integrity.run_checks import Check, frame_of, render_messages, text_of
+from utils.packs.random_sample import Drawn
 from utils.verdicts import judge_answer
 from utils.verdicts.judge_answer import encode_value
-from utils.verdicts.read_answers import Answer
+from utils.verdicts.read_answers import Answer, sha256
 
 
 TASK = "tot_arithmetic"
@@ -23,9 +25,20 @@ TEMPLATE = {"chat_template": "{{ messages }}"}
 
 
 def outcome(
-    task=TASK, docs=None, logged="{}", line=None, pack=EXAMPLES, has_ids=True, **results
+    task=TASK,
+    docs=None,
+    logged="{}",
+    line=None,
+    pack=EXAMPLES,
+    has_ids=True,
+    is_first=lambda _: True,
+    figures=None,
+    **results,
 ):
-    """Return what a check leaves of a run, whose prompts are `logged` of the task's."""
+    """Return what a check leaves of a run, whose prompts are `logged` of the task's.
+
+    `figures` are cells of those of its tally.
+    """
     docs = documents(task, EXAMPLES) if docs is None else docs
     results = {"versions": {task: 1}, "n-shot": {task: 0}} | results
     check, utils = Check(results, task, "none", pack), scorer(task).utils
@@ -35,11 +48,13 @@ def outcome(
         cells = {"arguments": {"gen_args_0": {"arg_0": text, "arg_1": {}}}}
         cells |= line(n) if callable(line) else line or {}
         doc_id = n if has_ids else None
-        check.add(Answer("", cells, task, doc_id, prompt=text, is_first=True), doc)
-    figures = SimpleNamespace(values=dict, counts={"changed": 0}, answers=len(docs))
-    fingerprint = utils.fingerprint(map(utils.digest, docs))
-    tally = SimpleNamespace(answered=len(docs), fingerprint=fingerprint, all=figures)
-    return check.outcome(tally)
+        answer = Answer("", cells, task, doc_id, prompt=text, is_first=is_first(n))
+        check.add(answer, doc)
+    cells = {"values": dict, "counts": {"changed": 0}, "answers": len(docs)}
+    counted = {"answered": len(docs), "digests": Counter()}
+    counted["fingerprint"] = utils.fingerprint(map(utils.digest, docs))
+    all_figures = SimpleNamespace(**cells | (figures or {}))
+    return check.outcome(SimpleNamespace(**counted, all=all_figures))
 
 
 def told(part: dict) -> str:
@@ -57,10 +72,11 @@ DOCUMENTS = [  # task, pack, what of its documents is answered; what the check s
     (SEPARATE, PACK, lambda docs: docs, "not verified: there are no rows to compare"),
     ("tcp_long", PACK, lambda docs: docs, "not verified: there are no rows to compare"),
     (TASK, EXAMPLES, lambda docs: docs, "verified: all 38 documents of examples/"),
+    (TASK, EXAMPLES, lambda docs: [dict([*doc.items()][::-1]) for doc in docs], "verified: all 38 documents"),
     (TASK, EXAMPLES, lambda docs: docs[3:], "verified: 35 of 38 documents of examples"),
     (TASK, EXAMPLES, lambda docs: [docs[0] | CHANGED], "not ranked: 1 of 1 are not"),
     (TASK, EXAMPLES, lambda docs: docs[:1] * 2, "not ranked: 1 of 2 are not those of"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("task", "pack", "change", "says"), DOCUMENTS)
@@ -72,7 +88,19 @@ def test_documents_go_by_the_pack_or_else_by_the_fingerprint(
         entry = len(docs), utils.fingerprint(map(utils.digest, docs))
         patched_scorer = scorer(task)._replace(upstream=entry)
         monkeypatch.setattr(checks, "scorer", lambda _: patched_scorer)
-    assert told(outcome(task, change(docs), pack=pack)["documents"]).startswith(says)
+    check = outcome(task, change(docs), pack=pack)["documents"]
+    assert told(check).startswith(says)
+    assert check["whole"] == says.startswith("verified: all")
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+def test_documents_that_a_seed_drew_are_a_part_even_if_all_are_in_the_pack(
+    monkeypatch, seed
+):
+    monkeypatch.setattr(checks, "recognise", lambda _, seed, *__: Drawn(seed, 38, True))
+    check = outcome(configs={TASK: {"metadata": {"sample_seed": seed}}})["documents"]
+    said = f"verified: a random sample of seed {seed}, 38 of 38 rows"
+    assert (told(check), check["whole"]) == (said, False)
 
 
 def test_documents_without_ids_count_as_often_as_the_pack_has_them(monkeypatch):
@@ -86,6 +114,13 @@ def test_documents_without_ids_count_as_often_as_the_pack_has_them(monkeypatch):
 DIFFERS = "not verified: what stands around the prompts differs between documents"
 UNTIL = {"arguments": {"gen_args_0": {"arg_0": "", "arg_1": {"until": ["gold"]}}}}
 ANOTHER = "not verified: a system instruction of {} characters makes another prompt"
+TURNED = {"arguments": {"gen_args_0": {"arg_1": {}, "arg_0": ""}}}
+
+
+def chat(suffix: str):
+    return lambda _, text: json.dumps([{"role": "user", "content": text + suffix}])
+
+
 CASES = [  # prompts, what results say beside the usual, the line; what the check says
     ("{}", {}, {}, "verified: all as rendered"),
     ("<u>{}</u>", TEMPLATE, {}, "verified: all as rendered, in a frame of 7 characters"),
@@ -104,6 +139,12 @@ CASES = [  # prompts, what results say beside the usual, the line; what the chec
     ("{}", {"system_instruction": "Hi."}, {}, "not verified: 38 of 38 prompts are not"),
     ("Hi.{}", {"system_instruction": "Hi."}, {}, ANOTHER.format(3)),
     ("{}", {"system_instruction": ""}, {}, "verified: all as rendered"),
+    (chat(""), {}, {}, "verified: all as rendered"),
+    (chat(" B."), {}, {}, "not verified: 38 of 38 prompts are not the task's"),
+    ("{}", {}, lambda n: TURNED if n == 3 else {}, "verified: all as rendered"),
+    ("When?", {"n-shot": {}}, {}, "not verified: 38 of 38 prompts are not the task's"),
+    # Results of another task say nothing of this one.
+    ("{}", {"versions": {}, "system_instruction": "Hi."}, {}, "not verified: settings"),
 ]  # fmt: skip
 
 
@@ -127,6 +168,102 @@ def test_prompts_are_the_task_s_in_one_frame(logged, results, line, says):
 )
 def test_a_frame_is_what_stands_around_texts(texts, frame):
     assert frame_of("<a-bc>", texts) == frame
+
+
+def test_a_text_within_a_longer_one_is_looked_for_outside_of_it():
+    assert frame_of("<abc-c>", ["c", "abc"]) == ("<", 1, "-", 0, ">")
+
+
+def test_prompts_differ_from_the_task_s_by_instruction_and_by_a_long_frame():
+    def addition(system: str, frame: str) -> str:
+        results = TEMPLATE | {"system_instruction": system}
+        check = outcome(logged=f"{system}{frame}{{}}", **results)
+        return check["prompts"]["addition"]
+
+    long, other = "x" * 2001, "y" * 2001
+    pairs = [("Hi.", long), ("Hi.", other), ("Ho.", long), ("", long), ("Hi.", "")]
+    assert len({addition(*pair) for pair in pairs}) == len(pairs)
+    assert addition("Hi.", "<u>") == addition("Hi.", "") == sha256("Hi.")
+    assert addition("", "<u>") == ""
+
+
+def test_filtered_responses_that_are_not_the_first_are_counted():
+    check = outcome(is_first=lambda n: n > 1)["responses"]
+    said = "not verified: 2 filtered responses are not the first response"
+    assert told(check) == said
+    assert told(outcome(is_first=lambda _: None)["responses"]) == "verified: as logged"
+
+
+def test_the_fewest_and_the_most_answers_to_a_document_are_said():
+    check = Check({}, TASK, "x" * 999, EXAMPLES)
+    for doc_id, doc in enumerate(documents(TASK, EXAMPLES)[:3]):
+        for _ in range(doc_id + 1):
+            check.add(Answer("", {}, TASK, doc_id), doc)
+    figures = SimpleNamespace(values=dict, counts={"changed": 0}, answers=6)
+    checked = check.outcome(SimpleNamespace(answered=3, all=figures))["checked"]
+    mean_text = "scored by their mean (the harness scores the first)"
+    assert checked["Answers a document"] == f"1 to 3, {mean_text}"
+    assert checked["Filter"] == "x" * 200
+
+
+def test_settings_that_results_do_not_claim_are_named_up_to_three():
+    settings = dict.fromkeys("dcba", 1) | {"until": []}
+    line = {"arguments": {"gen_args_0": {"arg_0": "", "arg_1": settings}}}
+    claimed = {TASK: {"generation_kwargs": {"until": [], "top_p": 1}}}
+    [mark] = outcome(line=line, configs=claimed)["marks"]
+    assert mark == "asked with settings that results do not claim: 'a', 'b', 'c'"
+
+
+CLAIMED = [  # version, scores that results claim; the mark of the first that is another one
+    ("same", {"accuracy,none": 0.123456789, "extracted,none": 1}, "accuracy 0.123456"),
+    ("same", {"accuracy,none": 0.5000009, "accuracy_flexible,none": 0.50001}, "accuracy_flexible 0.50001"),
+    ("same", {"accuracy,none": None}, "accuracy None"),
+    ("1.0", {"accuracy_flexible,none": 1, "extracted,none": 0.5}, None),
+    ("1.0", {"accuracy_flexible,none": 1, "extracted,none": 1}, "extracted 1"),
+    ("1.0", {"accuracy,none": 1}, "accuracy 1"),
+    ("same", {"accuracy_stderr,none": 0.1, "smape,none": 3, "alias": TASK}, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("version", "claims", "claimed"), CLAIMED)
+def test_scores_are_those_that_results_claim_where_the_version_can_differ_in_none(
+    version, claims, claimed
+):
+    """In another version, only what the published rule gives is compared."""
+    is_same = version == "same"
+    names = ("accuracy", "accuracy_flexible", "extracted")
+    figures = {"values": lambda: {name: [0.0, 1.0] for name in names}, "answers": 1234}
+    figures["counts"] = {"changed": 1200}
+    versions = {TASK: scorer(TASK).version if is_same else version}
+    results = {"versions": versions, "results": {TASK: claims}}
+    changed = "1,200 of 1,234 logged scores are not those made again"
+    expected = [f"claims {claimed} instead of 0.5000"] if claimed else []
+    expected += [changed] if is_same else []
+    assert outcome(figures=figures, **results)["marks"] == expected
+
+
+CARD = [  # what results say, and what a run card does
+    ({"chat_template": None}, "Chat template", "none"),
+    ({"chat_template": ""}, "Chat template", "of an API"),
+    ({"chat_template": "{{ m }}"}, "Chat template", "{{ m }}"),
+    ({"date": 1_700_000_000}, "Date", "2023-11-14"),
+    ({"date": "now"}, "Date", "unknown"),
+    ({"config": {"limit": 8.0}}, "Limit", "8.0"),
+    ({"versions": {}, "chat_template": "{{ m }}"}, "Chat template", "unknown"),
+    ({"versions": {}}, "Limit", "unknown"),
+]
+
+
+@pytest.mark.parametrize(("results", "label", "cell"), CARD)
+def test_a_run_card_says_what_results_claim_wherever_it_is_read(
+    monkeypatch, results, label, cell
+):
+    """The date is that of Greenwich, whatever the zone of the machine."""
+    with monkeypatch.context() as context:
+        context.setenv("TZ", "UTC-9")
+        time.tzset()
+        assert outcome(**results)["card"][label] == cell
+    time.tzset()
 
 
 @pytest.mark.parametrize("task", ["tcp_long", "tot_semantic_separate"])
