@@ -4,7 +4,9 @@ import json
 import re
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,11 +21,13 @@ from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
-from utils.core.task_scorers import configuration, scorer
-from utils.figures import health
+from utils.core.task_scorers import benchmarks, configuration, scorer
+from utils.figures import cite, health
+from utils.figures.score_rows import rows_of_run
+from utils.packs.random_sample import Drawn
 from utils.verdicts.constant_answers import References
 from utils.verdicts.judge_answer import judge_answer
-from utils.verdicts.read_answers import Answer, custom_id
+from utils.verdicts.read_answers import Answer, custom_id, sha256
 from utils.verdicts.tally import MOST_OF_ALL_PARTS, MOST_PARTS, OTHER_PARTS, Tally
 
 
@@ -465,3 +469,111 @@ def test_the_interval_of_a_median_counts_ties_by_half():
     reach = quantile * figures["design_effect"] ** 0.5 / 2 / len(values) ** 0.5
     ends = np.clip([0.5 - reach, 0.5 + reach], 0, 1)
     assert [low, high] == [*np.quantile(values, ends, method="inverted_cdf")]
+
+
+def model_of(
+    claims: dict[str, dict], name: str = "m", **counts: int
+) -> SimpleNamespace:
+    """Return a model by what results claim of each of its tasks, of 2,000 answers each."""
+    figures = SimpleNamespace(answers=2000, counts=Counter(counts))
+    tallies = {
+        task: SimpleNamespace(task=task, all=figures, drawn=None, fingerprint=task)
+        for task in claims
+    }
+    first = next(iter(claims.values()))
+
+    def claims_of_task(task: str | None = None) -> dict:
+        return claims.get(task, first)
+
+    return SimpleNamespace(name=name, tasks=tallies, claims=claims_of_task)
+
+
+def test_a_token_limit_is_compared_with_that_of_its_own_task():
+    limits = {"tcp_long": 4096, "tot_arithmetic": 1024, "tcp_short": 10**6}
+    claims = {task: {"max_gen_toks": limit} for task, limit in limits.items()}
+    [fault] = health.faults(model_of(claims))
+    limit_text = "the token limit is below the task's (tot_arithmetic 1,024, not 4,096)"
+    assert fault == f"{limit_text}; run again without a max_gen_toks of your own."
+
+
+def test_a_fault_of_many_tasks_names_the_first_ones():
+    [timebench] = benchmarks(["timebench_tracie"])
+    claim = {"max_gen_toks": 16, "version": "1.0"}
+    faults = [*health.faults(model_of(dict.fromkeys(timebench.tasks, claim)))]
+    lists = [re.search(r"\((.*)\); ", fault)[1] for fault in faults]
+    assert len(lists) == 2
+    for task_list in lists:
+        assert task_list.startswith(f"{timebench.tasks[0]} 1")
+        assert task_list.endswith(" [...]") and 80 < len(task_list) <= 120
+
+
+@pytest.mark.parametrize(("claimed", "is_told"), [(None, True), ("org/base", False)])
+def test_where_results_name_no_model_its_run_says_whether_it_is_tuned(claimed, is_told):
+    claims = {TASK: {"chat_template": False, "model_name": claimed}}
+    faults = " ".join(health.faults(model_of(claims, "m-it")))
+    assert ("tuned for chats" in faults) == is_told
+
+
+def test_runs_that_are_silent_on_ends_are_named_and_their_answers_added_up():
+    unended_by_name = {"a": 1700, "c*": 34, "b": 0, "d": 0}
+    models = [
+        model_of({TASK: {}}, name, silent=2000, unended=unended)
+        for name, unended in unended_by_name.items()
+    ]
+    start = (
+        "No answer of 'a', `'c*'`, 'b' says why it ended: 1,734 of 6,000 end before "
+    )
+    assert health.silent_ends(models[:3]).startswith(start)
+    assert health.silent_ends(models).startswith(
+        "No answer of 4 runs says why it ended"
+    )
+
+
+def test_a_line_to_cite_names_tasks_and_what_differs_between_them():
+    """Of a benchmark that is answered in part; each in the order of its tasks."""
+    tasks = ("timebench_timexnli_s1", "timebench_tracie")
+    version = str(scorer(tasks[0]).version)
+    run = {"n_shot": 5, "max_gen_toks": 512, "chat_template": False, "version": version}
+    other = run | {"n_shot": 0, "max_gen_toks": None, "version": "1.0"}
+    model = model_of(dict(zip(tasks[::-1], (other, run))))
+    cells = {"run": "m", "by": None, "published": 0.5, "flexible": 0.5, "n": 1234}
+    cells |= {"published_low": None, "flexible_low": None, "clusters": 1100}
+    cells |= {"answers": 2468, "cut_off": 617, "cut_off_unknown": 1}
+    rows = [{"tasks": "2 of 15", "task": "timebench"}, *({"task": x} for x in tasks)]
+    [line] = cite.citations(model, [row | cells for row in rows])
+    fingerprint = sha256(" ".join(tasks))[:12]
+    for text in (
+        f"m on TimeBench ({', '.join(tasks)}; 1,234 rows instead of 1,000): published",
+        ". 1,234 documents in 1,100 clusters (of one text or template); task version",
+        f"version {version}, run with version {version}/1.0; fingerprint of the rows",
+        f"rows {fingerprint}; few-shot examples 5/0; chat template no; token limit 512/",
+        "limit 512/unknown; lm-eval unknown; answers seen to be cut off: 25.0 %; lm-eval",
+    ):
+        assert text in line
+
+
+def test_figures_of_drawn_documents_have_the_interval_of_the_whole():
+    """Shares of documents and pass@k, too: that of the score, where they are equal."""
+    task, names = "tcp_long", ("accuracy", "accuracy_flexible", "extracted")
+    [doc] = documents(task, EXAMPLES)[:1]
+    row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
+    ends = []
+    for drawn in (Drawn(7, 24, True), None):
+        tally = Tally(task, drawn=drawn)
+        for number in range(18):
+            scores = row["scores"] | dict.fromkeys(names, float(number % 3 == 0))
+            cells = {"doc_id": number, "scores": scores, "cluster": f"{number}"}
+            tally.add(row | cells, number).rows = [row | cells]
+        [cells, *_] = rows_of_run("x", {task: tally}, k=1)
+        columns = ("published", "extracted", "pass@1_published", "pass@1_flexible")
+        of_columns = {(cells[f"{x}_low"], cells[f"{x}_high"]) for x in columns}
+        assert len(of_columns) == 1
+        ends += of_columns
+    (low, high), (low_alone, high_alone) = ends
+    assert high - low == pytest.approx((high_alone - low_alone) / 2, rel=0.1)
+
+
+def test_tasks_of_no_benchmark_are_in_order_of_their_names():
+    tasks = ("tot_semantic_large", "timebench_situatedgen")
+    rows = rows_of_run("x", {task: Tally(task) for task in tasks})
+    assert [row["task"] for row in rows] == sorted(tasks)

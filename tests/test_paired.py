@@ -4,16 +4,22 @@ import datasets
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.stats import t
 
 from tests import coverage, recompute
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
 from utils.stats import (
+    MODEL_CORRELATION,
     Estimate,
     detectable_difference,
     estimate_difference,
+    estimate_mean,
     estimate_median,
     estimate_score,
+    estimate_whole_score,
+    expected_difference,
+    expected_half_width,
     mean_of_independent,
 )
 
@@ -46,6 +52,45 @@ def test_the_interval_of_a_score_holds_it_and_is_within_bounds(documents):
     assert 0 <= estimate.low <= mean + 1e-9 and mean - 1e-9 <= estimate.high <= 1
     assert estimate.high - estimate.low > 0.01
     assert estimate_score(scores, range(len(scores))).design_effect == 1
+
+
+def test_a_mean_of_numbers_has_the_interval_of_regression_by_clusters():
+    import statsmodels.api as sm
+
+    values, clusters = [3, 5, 4, 10, -2, 7, 8], "aaabbcd"
+    sizes, cluster_means = (3, 2, 1, 1), (4, 4, 7, 8)
+    regression = sm.WLS(cluster_means, np.ones(4), weights=sizes).fit(cov_type="HC2")
+    freedom = recompute.bell_mccaffrey(sizes)
+    interval = t.interval(0.95, freedom, 5, regression.bse[0])
+    assert estimate_mean(values, clusters) == pytest.approx((5, *interval))
+    assert estimate_mean([1, 2, 6], "aaa") == (3, None, None)
+
+
+def test_the_half_width_that_is_expected_is_that_of_a_score_of_50_percent():
+    scores = [0.0, 1.0] * 200
+    for share in (0, 0.25, 0.9):
+        estimate = estimate_whole_score(scores, share)
+        expected = expected_half_width([400], [1], share)
+        assert expected == pytest.approx((estimate.high - estimate.low) / 2, rel=0.01)
+    # Tasks that count alike: a small one leaves the score as unsure as if both were small.
+    effective, quantile = 1 / (0.25 / 100 + 0.25 / 300), t.ppf(0.975, 399)
+    expected = quantile / 2 / (effective + quantile**2) ** 0.5
+    assert expected_half_width([100, 300], [0.5, 0.5], 0) == pytest.approx(expected)
+    assert expected_half_width([9], [1], 1) == 0
+    assert 0.4 < expected_half_width([1], [1], 0.1) < 0.5
+
+
+def test_the_difference_that_is_expected_of_tasks_is_that_of_their_weighted_mean():
+    clusters = 40, 20  # of one document each
+    freedom = sum(clusters) - 2
+    variance = 0.25 / 40 + 0.25 / 20
+    needed = t.ppf(0.975, freedom) + t.ppf(0.8, freedom)
+    squared = needed**2 * (1 - MODEL_CORRELATION) / 2 * variance
+    expected = (squared / (1 + squared)) ** 0.5
+    found = expected_difference([[1] * n for n in clusters], [0.5, 0.5])
+    assert found == pytest.approx(expected)
+    assert found < expected_difference([[2] * 20, [2] * 10], [0.5, 0.5])
+    assert 0.9 < expected_difference([[1]], [1]) < 1
 
 
 def test_the_median_has_the_interval_of_order_statistics():

@@ -3,7 +3,9 @@
 import gzip
 import json
 import re
+from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import datasets
 import pandas
@@ -15,9 +17,12 @@ from tests.conftest import EXAMPLES
 from tests.logs import RecordedModel, SameModel, run, sample
 from utils.__main__ import main
 from utils.core.documents import documents
+from utils.core.family_contract import ERROR, NUMBER, Metric
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import configuration, scorer
+from utils.core.text_layout import Layout
 from utils.packs import disputed
+from utils.score import _notes, _number_form
 from utils.verdicts import tally as figures
 from utils.verdicts.judge_answer import shorten
 from utils.verdicts.read_answers import custom_id, sha256
@@ -319,6 +324,46 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
     assert (row["n"], row["constant"]) == (2, 0.5)
 
 
+def test_a_task_of_which_all_answers_are_left_out_is_no_part_of_its_benchmark(
+    tmp_path, call, monkeypatch
+):
+    digest, [doc] = scorer("tcp_long").utils.digest, documents("tcp_long", EXAMPLES)[:1]
+    monkeypatch.setitem(disputed.DIGESTS, "disputed-1", {digest(doc).hex()[:16]})
+    path = write(tmp_path / "x.jsonl", GOOD, GOOD | {"task": "tcp_short"})
+    options = ("--leave_out", "disputed-1", "--by", "", "--k", 1)
+    status, rows, _ = call(path, *options)
+    assert (status, [row["task"] for row in rows]) == (0, ["tcp_short", "tcp_long"])
+    assert [row["n"] for row in rows] == [1, 0]
+
+
+def test_notes_beside_the_scores_count_what_they_name():
+    cells = {"filter": None, "rows": "as many as the benchmark's", "n": 1}
+    rows = [
+        cells | {"task": "tcp_short", "changed": 2, "left_out": "1 (d)"},
+        cells | {"task": "tcp_long", "changed": 3, "left_out": "4 (d)"},
+    ]
+    refused = Counter(tcp_short=34, tcp_long=1200)
+    model = SimpleNamespace(refused=refused, claims=lambda _: {"version": None})
+    assert [*_notes(model, rows, False, Layout())] == [
+        "Refused lines, not in these figures: 1,234.\n",
+        "Answers to which the harness's log gives other scores: tcp_short 2, tcp_long 3.\n",
+        "Left out: tcp_short 1 (d), tcp_long 4 (d).\n",
+    ]
+
+
+NUMBER_FORMS = [
+    (Metric(), 0.5, "50.0"),
+    (Metric(top=4), 2.5, "2.5"),
+    (Metric(NUMBER), 1234.56, "1235"),
+    (Metric(ERROR), 1234.56, "+1235"),
+]
+
+
+@pytest.mark.parametrize(("metric", "value", "text"), NUMBER_FORMS)
+def test_a_metric_is_shown_by_its_kind(metric, value, text):
+    assert _number_form(metric)(value) == text
+
+
 def test_rows_made_from_a_seed_are_scored_by_level(tmp_path, call):
     task = "fresh_date_arithmetic"
     docs = scorer(task).process_docs(load(task[6:], 7, 10, "1-2")["test"])
@@ -396,14 +441,16 @@ def test_a_line_that_cannot_be_scored_is_named_the_others_scored(tmp_path, call,
 
 
 def test_a_file_of_faulty_lines_alone_has_no_figures_and_its_failure_is_kept(
-    tmp_path, call
+    tmp_path, call_score
 ):
     line, expected = LINES["foreign"]
     path = write(tmp_path / "answers.jsonl", line)
     for _ in range(2):
-        status, rows, said = call(path, "--output", tmp_path / "out")
-        assert (status, rows, said.count("\n")) == (1, [], 1)
-        assert expected in said
+        for form in ("json", "markdown"):
+            options = ("--output", tmp_path / "out", "--format", form)
+            status, printed, said = call_score(path, *options)
+            assert (status, printed, said.count("\n")) == (1, "", 1)
+            assert expected in said
 
 
 GOOD_LINES = [json.dumps(GOOD | {"doc_id": n}).encode() + b"\n" for n in range(8)]
@@ -590,6 +637,25 @@ def test_who_was_cut_off_is_unknown_where_no_file_tells(
     assert {name.strip(): cell.strip() for name, cell in cells.items()}[
         "cut off"
     ] == shown
+
+
+def test_who_was_cut_off_is_a_share_of_the_answers_not_of_documents(
+    tmp_path, call_score
+):
+    lines = [GOOD | {"sample": n, "finish_reason": "stop"} for n in range(4)]
+    lines[0]["finish_reason"] = "length"
+    _, printed, _ = call_score(write(tmp_path / "x.jsonl", *lines), "--detail")
+    assert re.search(r"(?m)^\| tcp_long .*\| +25\.0 \| +1 \|$", printed)
+
+
+def test_tasks_weigh_as_many_documents_as_they_have_however_many_answers(
+    tmp_path, call
+):
+    lines = [GOOD | {"sample": n} for n in range(3)]
+    lines.append({"task": "tcp_short", "doc_id": 0, "response": "?"})
+    _, rows, _ = call(write(tmp_path / "x.jsonl", *lines), "--by", "")
+    extracted = {row["task"]: row["extracted"] for row in rows}
+    assert extracted == {"tcp": 0.5, "tcp_short": 0, "tcp_long": 1}
 
 
 @pytest.mark.parametrize(("wrong", "is_below"), [(0, False), (10, False), (11, True)])
