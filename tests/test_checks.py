@@ -9,9 +9,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, PACK
 from utils.core.documents import documents
-from utils.core.task_scorers import prompt, scorer
+from utils.core.task_scorers import configuration, prompt, scorer
 from utils.integrity import run_checks as checks
 from utils.integrity.run_checks import Check, frame_of, render_messages, text_of
 from utils.packs.random_sample import Drawn
@@ -109,6 +110,31 @@ def test_documents_without_ids_count_as_often_as_the_pack_has_them(monkeypatch):
     monkeypatch.setattr(checks, "pack_rows", lambda *_: rows_with_copy)
     check = outcome(docs=[*docs, docs[0]], has_ids=False)["documents"]
     assert told(check) == "verified: all 39 documents of examples/"
+
+
+FRESH = "fresh_date_arithmetic"
+OWN = {x: configuration(FRESH)["metadata"][x] for x in ("gen_seed", "gen_rows")}
+FIVE = {"gen_seed": 1, "gen_rows": 5}
+MADE = [  # of which seed rows are, what results say of it beside; what the check says
+    (FIVE, FIVE, "verified: all 5 documents of seed 1 (5 rows, levels 1-5)"),
+    (FIVE, FIVE | {"gen_rows": 6}, "verified: 5 of 6 documents of seed 1 (6 rows, l"),
+    (FIVE, {"gen_seed": 1}, "not verified: no results say the seed of their rows"),
+    (FIVE, {"gen_rows": 5}, "not verified: no results say the seed of their rows"),
+    (FIVE, FIVE | {"gen_rows": "9" * 400}, "not verified: cannot be regenerated: "),
+    (OWN, OWN, "verified: all 100 documents of seed "),
+]
+
+
+@pytest.mark.parametrize(("made", "claimed", "says"), MADE)
+def test_made_documents_go_by_the_seed_that_results_say(made, claimed, says):
+    rows = load(FRESH.removeprefix("fresh_"), gen_levels="1-5", **made)["test"]
+    docs = [*scorer(FRESH).process_docs(rows)]
+    left = outcome(FRESH, docs, configs={FRESH: {"metadata": claimed}})
+    said = told(left["documents"])
+    assert said.startswith(says) and len(said) < 250
+    # All rows of the task's own seed are all of it; which seed it was is a remark.
+    assert left["documents"]["whole"] == (claimed is OWN)
+    assert left["marks"] == [left["documents"]["text"]] * (claimed is OWN)
 
 
 DIFFERS = "not verified: what stands around the prompts differs between documents"
@@ -249,6 +275,7 @@ CARD = [  # what results say, and what a run card does
     ({"date": 1_700_000_000}, "Date", "2023-11-14"),
     ({"date": "now"}, "Date", "unknown"),
     ({"config": {"limit": 8.0}}, "Limit", "8.0"),
+    ({"config": {}}, "Limit", "none"),
     ({"versions": {}, "chat_template": "{{ m }}"}, "Chat template", "unknown"),
     ({"versions": {}}, "Limit", "unknown"),
 ]

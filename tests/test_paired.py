@@ -160,6 +160,9 @@ def test_the_detectable_difference_is_that_of_the_pair_and_within_the_scale():
     assert 2 * least < inside < 3 * least
     few = np.full(20, 5), np.full(20, 2.0), np.full(20, 2.0)
     assert detectable_difference(*few, 1) is None
+    pairs = {n: (np.ones(n), np.arange(n) % 2, np.arange(n) % 2) for n in (28, 30)}
+    steps = [detectable_difference(*pair, 1) for pair in pairs.values()]
+    assert steps[0] is None and 0.2 < steps[1] < 0.3
 
 
 START = "A: Will you be back before the shop in the old town shuts tonight?"
