@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -29,8 +30,9 @@ from utils.integrity.recall import (
     recall_sentence,
     sign_test,
 )
-from utils.stats import CONFIDENCE, POWER
+from utils.stats import CONFIDENCE, POWER, estimate_difference
 from utils.verdicts.judge_answer import encode_value
+from utils.verdicts.tally import Document
 
 
 DATES = "twin_timebench_date_arithmetic"
@@ -297,3 +299,41 @@ def test_twins_of_an_older_pack_have_no_verdict(paired, tmp_path, capsys):
     assert "not in pairs (twin_version 1)" in printed
     assert "it recalls" not in printed
     assert "Public − twin" in printed
+
+
+def test_the_gap_is_that_of_flexible_scores_of_public_rows_that_were_answered():
+    published, flexible = map(scorer(DATES).headline.get, ("published", "flexible"))
+
+    def doc(digest: str, score: float, cluster: str = "") -> SimpleNamespace:
+        means = {published: 0.0, flexible: score}
+        return SimpleNamespace(digest=digest, cluster=cluster, means=lambda: means)
+
+    documents_answered = [doc(f"p{n}", 1.0, f"c{n // 2}") for n in range(6)]
+    figures = SimpleNamespace(documents=documents_answered)
+    tasks = {scorer(DATES).base: SimpleNamespace(all=figures)}
+    twins = [
+        (doc(f"t{n}", n % 3 == 0), Original(f"p{n}", "", None, None)) for n in range(8)
+    ]
+    gap = recall._gap(SimpleNamespace(tasks=tasks), DATES, twins)
+    expected = estimate_difference([1, 0, 0] * 2, [1] * 6, [0, 0, 1, 1, 2, 2])
+    figures = {"value": expected.value, "low": expected.low, "high": expected.high}
+    assert gap == {"rows": 6} | figures
+    assert recall._gap(SimpleNamespace(tasks={}), DATES, twins) == {}
+
+
+def test_tasks_of_twins_are_in_order_and_an_answer_without_a_value_counts(monkeypatch):
+    pair = {"a": Original("p", "1", "2", "b"), "b": Original("q", "3", "4", "a")}
+    control = {"a": Original("p", "1", None, None)}
+
+    def originals_of(task: str, _: Path) -> dict[str, Original]:
+        return control if "control" in task else pair
+
+    monkeypatch.setattr(recall, "originals", originals_of)
+    docs = [Document(x, "", None, {}, rows=[{"value": None}]) for x in "abc"]
+    tally = SimpleNamespace(all=SimpleNamespace(documents=docs))
+    names = ("twin_tot_arithmetic", "twin_control_tot_arithmetic", DATES, "tcp_long")
+    model = SimpleNamespace(name="m", tasks=dict.fromkeys(names, tally))
+    rows = recall.recall([model], EXAMPLES)
+    assert [row["scope"] for row in rows] == sorted([DATES, "twin_tot_arithmetic"])
+    assert [(row["pairs"], row["tests"]) for row in rows] == [(1, 2)] * 2
+    assert not any("unpaired" in row for row in rows)

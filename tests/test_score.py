@@ -226,6 +226,22 @@ def test_each_filter_is_scored_and_one_that_leaves_no_string_is_named(
     assert said.endswith(": 3 more lines were refused\n")
 
 
+def test_breakdowns_are_of_one_filter_each(recorded_run, tmp_path, call_score):
+    path = samples(recorded_run, "tot_arithmetic")
+    lines = read_jsonl(path)[:3]
+    others = [line | {"filter": "b"} for line in lines]
+    path = write(tmp_path / path.name, *lines, *others)
+    _, printed, _ = call_score(path, "--by", "question_type")
+    titles = re.findall(r"(?m)^tot_arithmetic.* by question_type; ", printed)
+    assert titles == [f"tot_arithmetic {x}by question_type; " for x in ("", "b ")]
+
+
+def test_unknown_breakdowns_are_all_named(tmp_path, call_score):
+    status, _, said = call_score(tmp_path / "x.jsonl", "--by", "odd,level,bad")
+    assert status == 2
+    assert "argument --by: bad, odd: choose from task, " in said
+
+
 TEXT = f"\\boxed{{{documents('tcp_long', EXAMPLES)[0]['answer']}}}"
 CHOICES = [
     ({"message": {"content": TEXT}}, "right"),
