@@ -112,6 +112,19 @@ def test_documents_without_ids_count_as_often_as_the_pack_has_them(monkeypatch):
     assert told(check) == "verified: all 39 documents of examples/"
 
 
+def test_other_documents_than_the_benchmark_s_are_told_by_both_fingerprints(
+    monkeypatch,
+):
+    docs, utils = documents(TASK, EXAMPLES), scorer(TASK).utils
+    own, other = (
+        utils.fingerprint(map(utils.digest, x)) for x in (docs, docs[:3] * 13)
+    )
+    patched_scorer = scorer(TASK)._replace(upstream=(len(docs), own))
+    monkeypatch.setattr(checks, "scorer", lambda _: patched_scorer)
+    reason = f"not the benchmark's 38 with {own}: 39 with fingerprint {other}"
+    assert outcome(docs=docs[:3] * 13, pack=PACK)["documents"]["text"] == reason
+
+
 FRESH = "fresh_date_arithmetic"
 OWN = {x: configuration(FRESH)["metadata"][x] for x in ("gen_seed", "gen_rows")}
 FIVE = {"gen_seed": 1, "gen_rows": 5}
@@ -120,7 +133,7 @@ MADE = [  # of which seed rows are, what results say of it beside; what the chec
     (FIVE, FIVE | {"gen_rows": 6}, "verified: 5 of 6 documents of seed 1 (6 rows, l"),
     (FIVE, {"gen_seed": 1}, "not verified: no results say the seed of their rows"),
     (FIVE, {"gen_rows": 5}, "not verified: no results say the seed of their rows"),
-    (FIVE, FIVE | {"gen_rows": "9" * 400}, "not verified: cannot be regenerated: "),
+    (FIVE, FIVE | {f"gen_{'x' * 400}": 1}, "not verified: cannot be regenerated: "),
     (OWN, OWN, "verified: all 100 documents of seed "),
 ]
 
@@ -230,6 +243,13 @@ def test_the_fewest_and_the_most_answers_to_a_document_are_said():
     mean_text = "scored by their mean (the harness scores the first)"
     assert checked["Answers a document"] == f"1 to 3, {mean_text}"
     assert checked["Filter"] == "x" * 200
+
+
+def test_a_system_instruction_is_a_remark_by_its_length():
+    instruction = "Hi. " * 300
+    check = outcome(logged=f"{instruction}{{}}", system_instruction=instruction)
+    assert check["marks"] == ["system instruction, 1,200 characters"]
+    assert outcome(system_instruction="")["marks"] == []
 
 
 def test_settings_that_results_do_not_claim_are_named_up_to_three():
