@@ -11,6 +11,7 @@ import pytest
 
 from lm_eval_tasks.fresh.utils import load
 from tests.conftest import EXAMPLES, PACK
+from utils.core.cli import quoted
 from utils.core.documents import documents
 from utils.core.task_scorers import configuration, prompt, scorer
 from utils.integrity import run_checks as checks
@@ -226,6 +227,13 @@ def test_prompts_differ_from_the_task_s_by_instruction_and_by_a_long_frame():
     assert addition("", "<u>") == ""
 
 
+def test_a_frame_is_shown_up_to_2000_characters_and_known_whole():
+    check = outcome(logged="{}" + "x" * 2999, **TEMPLATE)["prompts"]
+    frame = "{user}" + "x" * 2999
+    assert (check["frame"], check["frame_size"]) == (frame[:2000], 2999)
+    assert check["frame_digest"] == sha256(frame)
+
+
 def test_filtered_responses_that_are_not_the_first_are_counted():
     check = outcome(is_first=lambda n: n > 1)["responses"]
     said = "not verified: 2 filtered responses are not the first response"
@@ -253,11 +261,17 @@ def test_a_system_instruction_is_a_remark_by_its_length():
 
 
 def test_settings_that_results_do_not_claim_are_named_up_to_three():
-    settings = dict.fromkeys("dcba", 1) | {"until": []}
+    long_name = "b" * 99
+    settings = dict.fromkeys(("d", "c", long_name, "a"), 1) | {"until": []}
     line = {"arguments": {"gen_args_0": {"arg_0": "", "arg_1": settings}}}
     claimed = {TASK: {"generation_kwargs": {"until": [], "top_p": 1}}}
     [mark] = outcome(line=line, configs=claimed)["marks"]
-    assert mark == "asked with settings that results do not claim: 'a', 'b', 'c'"
+    names = f"'a', {quoted(long_name[:50])}, 'c'"
+    assert mark == f"asked with settings that results do not claim: {names}"
+    claimed[TASK]["generation_kwargs"] = {long_name: 2}
+    check = outcome(line=line, configs=claimed)["prompts"]
+    said = f"the logged {long_name[:50]} is not the one that results claim"
+    assert told(check) == f"not verified: {said}"
 
 
 CLAIMED = [  # version, scores that results claim; the mark of the first that is another one
@@ -295,6 +309,7 @@ CARD = [  # what results say, and what a run card does
     ({"date": 1_700_000_000}, "Date", "2023-11-14"),
     ({"date": "now"}, "Date", "unknown"),
     ({"config": {"limit": 8.0}}, "Limit", "8.0"),
+    ({"config": {"model_args": "x" * 999}}, "Model arguments", "x" * 200),
     ({"config": {}}, "Limit", "none"),
     ({"versions": {}, "chat_template": "{{ m }}"}, "Chat template", "unknown"),
     ({"versions": {}}, "Limit", "unknown"),

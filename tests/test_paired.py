@@ -158,6 +158,10 @@ def test_the_detectable_difference_is_that_of_the_pair_and_within_the_scale():
     alike = np.full(40, 5), np.repeat([0.0, 5.0], 20), np.repeat([0.0, 5.0], 20)
     least, inside = (detectable_difference(*runs, 1) for runs in (single, alike))
     assert 2 * least < inside < 3 * least
+    # As many documents count as in that run of which right answers are more alike.
+    clumped, scattered = np.repeat([5.0, 0], [1, 39]), np.repeat([1.0, 0], [5, 35])
+    for pair in ((clumped, scattered), (scattered, clumped)):
+        assert 0.12 < detectable_difference(np.full(40, 5), *pair, 1) < 0.2
     few = np.full(20, 5), np.full(20, 2.0), np.full(20, 2.0)
     assert detectable_difference(*few, 1) is None
     pairs = {n: (np.ones(n), np.arange(n) % 2, np.arange(n) % 2) for n in (28, 30)}

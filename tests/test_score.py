@@ -340,6 +340,16 @@ def test_answers_to_disputed_rows_are_left_out(tmp_path, call, monkeypatch, list
     assert (row["n"], row["constant"]) == (2, 0.5)
 
 
+def test_a_file_that_is_no_page_is_refused_before_answers_are_read(
+    tmp_path, call_score
+):
+    page, path = tmp_path / "page.html", write(tmp_path / "x.jsonl", GOOD)
+    page.write_text("mine")
+    status, printed, said = call_score(path, "--html", page)
+    assert (status, printed, said.count("\n")) == (1, "", 1)
+    assert page.read_text() == "mine"
+
+
 def test_a_task_of_which_all_answers_are_left_out_is_no_part_of_its_benchmark(
     tmp_path, call, monkeypatch
 ):
@@ -358,12 +368,15 @@ def test_notes_beside_the_scores_count_what_they_name():
         cells | {"task": "tcp_short", "changed": 2, "left_out": "1 (d)"},
         cells | {"task": "tcp_long", "changed": 3, "left_out": "4 (d)"},
     ]
+    made = {"task": "fresh_timexnli", "filter": "b", "rows": "made from a seed"}
+    rows.append(cells | made | {"changed": 0, "left_out": None})
     refused = Counter(tcp_short=34, tcp_long=1200)
     model = SimpleNamespace(refused=refused, claims=lambda _: {"version": None})
     assert [*_notes(model, rows, False, Layout())] == [
         "Refused lines, not in these figures: 1,234.\n",
         "Answers to which the harness's log gives other scores: tcp_short 2, tcp_long 3.\n",
         "Left out: tcp_short 1 (d), tcp_long 4 (d).\n",
+        "The rows are made from a seed: fresh_timexnli b.\n",
     ]
 
 
@@ -658,10 +671,11 @@ def test_who_was_cut_off_is_unknown_where_no_file_tells(
 def test_who_was_cut_off_is_a_share_of_the_answers_not_of_documents(
     tmp_path, call_score
 ):
-    lines = [GOOD | {"sample": n, "finish_reason": "stop"} for n in range(4)]
+    lines = [GOOD | {"sample": n, "finish_reason": "stop"} for n in range(2)]
     lines[0]["finish_reason"] = "length"
     _, printed, _ = call_score(write(tmp_path / "x.jsonl", *lines), "--detail")
-    assert re.search(r"(?m)^\| tcp_long .*\| +25\.0 \| +1 \|$", printed)
+    assert re.search(r"(?m)^\| tcp_long .*\| +50\.0 \| +1 \|$", printed)
+    assert re.search(r"(?m)^\| tcp_long +\| +2 \|$", printed)  # answers
 
 
 def test_tasks_weigh_as_many_documents_as_they_have_however_many_answers(
