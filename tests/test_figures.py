@@ -579,3 +579,30 @@ def test_tasks_of_no_benchmark_are_in_order_of_their_names():
     tasks = ("tot_semantic_large", "timebench_situatedgen")
     rows = rows_of_run("x", {task: Tally(task) for task in tasks})
     assert [row["task"] for row in rows] == sorted(tasks)
+
+
+def test_parts_are_in_order_of_their_breakdown_and_then_of_their_numbers():
+    task = "tot_semantic"
+    doc = documents(task, EXAMPLES)[0]
+    row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
+    tally, columns = Tally(task), ("sorting_type", "question_type")
+    for number in (10, 2):
+        values = {column: f"part {number}" for column in columns}
+        values |= {"doc_id": number, "graph_gen_algorithm": None}
+        tally.add(row | values, number)
+    [_, *parts] = rows_of_run("x", {task: tally})
+    assert [(part["by"], part["value"]) for part in parts] == [
+        (column, f"part {number}") for column in sorted(columns) for number in (2, 10)
+    ]
+
+
+def test_the_error_of_a_document_is_the_mean_of_those_of_its_answers():
+    task = "tcp_long"
+    doc = documents(task, EXAMPLES)[0]
+    row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
+    tally = Tally(task)
+    for number, error in enumerate((-2.0, 5.0, None)):
+        cells = {"doc_id": 0, "sample": f"{number}", "error": error, "error_unit": "d"}
+        tally.add(row | cells, number)
+    [cells, *_] = rows_of_run("x", {task: tally})
+    assert (cells["median_error_d"], cells["error_read"]) == (1.5, 2 / 3)
