@@ -1,5 +1,6 @@
 """`temporal-eval`: what it says of itself runs as written, and every end is one line."""
 
+import io
 import os
 import re
 import shlex
@@ -14,7 +15,7 @@ import pytest
 
 from tests.conftest import ROOT
 from utils import compare
-from utils.__main__ import TOOLS, main
+from utils.__main__ import TOOLS, _quieten_libraries, main
 from utils.core.errors import ToolError
 
 
@@ -47,7 +48,13 @@ UNREAD = [
         "generate --gen-seed 1 x --gen-knobs '{\"timexnli\": {steps: 3}}'",
         "steps: 3}}' is not JSON",
     ),
-    ("score x --k 0", "argument --k: "),
+    ("score x --k 0", "argument --k: '0' is not a whole number from 1 on"),
+    ("score x --k ²", "argument --k: '²' is not a whole number from 1 on"),
+    ("score x --work 1", "unrecognized arguments: --work 1"),
+    (
+        "score x --include_path no/such/folder/of/tasks",
+        "'no/such/folder/of/tasks' is not a folder; name another",
+    ),
     ("offline", "the following arguments are required: "),
     ("twins x --gen-seed 1", "arguments are required: --include_path"),
     ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),
@@ -68,7 +75,11 @@ def test_an_unreadable_command_line_is_one_line_and_status_2(command, said, caps
 ENDS = [
     (KeyboardInterrupt(), 130, "ended by SIGINT"),
     (ToolError("a.jsonl, line 3: is empty\x1b; fix it"), 1, r"a.jsonl, line 3: is empty\x1b;"),
-    (PermissionError(13, "Permission denied", "b.html"), 1, "b.html: Permission de"),
+    (KeyboardInterrupt(signal.SIGTERM, "a is kept"), 143, "ended by SIGTERM; a is kept\n"),
+    (MemoryError(), 1, "memory ran out; name fewer files at a time\n"),
+    (PermissionError(13, "Permission denied", "b.html"), 1, "b.html: Permission denied\n"),
+    (FileNotFoundError(2, "No such file", "b"), 1, "b: No such file; check the path\n"),
+    (IsADirectoryError(21, "Is a directory", "b"), 1, "b: Is a directory; check the path\n"),
     (OSError("the device is gone"), 1, "the device is gone"),
     (ModuleNotFoundError(name="scipy"), 1, "scipy is not installed; run pip install "),
 ]  # fmt: skip
@@ -98,6 +109,38 @@ def test_help_and_version_have_status_0(capsys):
     assert main(["--version"]) == 0
     version = re.search(r"^version = (.*)$", (ROOT / "setup.cfg").read_text(), re.M)[1]
     assert capsys.readouterr().out == f"lm-eval-temporal-tasks {version} (checkout)\n"
+
+
+def test_any_stream_will_do_and_shows_what_it_has_no_letters_for(monkeypatch):
+    monkeypatch.setattr(compare, "main", lambda _: print("modèle") or 0)
+    notebook, narrow = io.StringIO(), io.TextIOWrapper(io.BytesIO(), "ascii")
+    for stream in (notebook, narrow):
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert main(["compare"]) == 0
+    assert notebook.getvalue() == "modèle\n"
+    assert narrow.buffer.getvalue() == b"mod\\xe8le\n"
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    handler = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as `nohup` has it
+    try:
+        assert main(["--version"]) == 0
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, handler)
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_bars_of_others_are_as_ours_but_for_what_the_user_has_set(
+    is_terminal, monkeypatch
+):
+    user_settings = {"HF_HUB_VERBOSITY": "info", "TQDM_DELAY": "9"}
+    monkeypatch.setattr(os, "environ", {**user_settings})
+    monkeypatch.setattr(sys, "stderr", Mock(isatty=lambda: is_terminal))
+    monkeypatch.setattr(sys, "stdout", Mock(isatty=lambda: not is_terminal))
+    _quieten_libraries()
+    ours = {"TQDM_LEAVE": "0"} if is_terminal else {"TQDM_DISABLE": "1"}
+    assert os.environ == user_settings | ours
 
 
 TOOL = [sys.executable, "-m", "utils"]

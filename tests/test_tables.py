@@ -7,7 +7,16 @@ import json
 import pytest
 
 from utils.core.cli import printable
-from utils.core.format_tables import escaped, natural, render
+from utils.core.format_tables import (
+    escaped,
+    natural,
+    p_text,
+    percent,
+    points,
+    render,
+    whole,
+)
+from utils.core.text_layout import Layout
 
 
 ROWS = [
@@ -35,6 +44,57 @@ def test_csv_and_json_hold_what_is_in_the_rows():
 def test_numbers_in_names_sort_as_numbers():
     names = ["b", "a10", "a2", "a", "2"]
     assert sorted(names, key=natural) == ["2", "a", "a2", "a10", "b"]
+    assert sorted(["a12345", "a2345"], key=natural) == ["a2345", "a12345"]
+    assert natural("9" * 5000)  # more digits than Python reads as a number
+
+
+def test_a_column_of_numbers_and_words_is_aligned_as_numbers_are():
+    table = "| `a\\|b` |\n|-------:|\n|      5 |\n|      - |\n"
+    assert render([{"a|b": 5}, {"a|b": "-"}], "markdown") == table
+
+
+@pytest.mark.parametrize("form", ["markdown", "terminal"])
+def test_a_table_of_nothing_is_a_blank_line(form):
+    assert render([], form) == render([{"a": None}], form) == "\n"
+
+
+FIGURES = [  # what is shown of a share, a difference of shares or a p-value
+    (percent, 0.12345, "12.3"),
+    (whole, 0.126, "13"),
+    (points, 0.0123, "+1.2"),
+    (points, -0.0123, "-1.2"),
+    (points, 0.0004, "0.0"),
+    (points, -0.0004, "0.0"),
+    (p_text, 0.0456, "= 0.046"),
+    (p_text, 0.0001, "= 0.0001"),
+    (p_text, 0.00009, "< 0.0001"),
+]
+
+
+@pytest.mark.parametrize(("show", "value", "text"), FIGURES)
+def test_figures_are_rounded_as_far_as_they_are_read(show, value, text):
+    assert show(value) == text
+
+
+def test_prose_in_markdown_has_marks_and_lines_without_broken_words():
+    layout = Layout()
+    assert layout.fault("Fault in a.") == "**Fault** in a."
+    assert layout.data("a\nb|") == "`a b\\|`"
+    assert layout.table([{"a": 0.5}], percent).endswith("\n| 50.0 |\n")
+    first, *rest = layout.paragraph("so-called " * 30, indent="  ").splitlines()
+    assert first.startswith("so-called") and len(first) <= 94
+    assert all(line.startswith("  so-called") for line in rest)
+    assert all(line.endswith("-called") for line in (first, *rest))
+    assert Layout(is_terminal=True).data("a\n b") == "a b"
+
+
+def test_an_empty_no_color_is_none(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setenv("TERM", "xterm")
+    for value, has_colours in (("", True), ("1", False)):
+        monkeypatch.setenv("NO_COLOR", value)
+        assert Layout.of(stream).has_colours == has_colours
 
 
 NAMES = {  # as Markdown shows them
