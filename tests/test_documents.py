@@ -5,13 +5,14 @@ import re
 
 import datasets
 import pytest
+from lm_eval.tasks import TaskManager
 
 from lm_eval_tasks.tot.utils import split_instruction
 from tests.conftest import EXAMPLES, TASKS
 from tests.digest import empty_caches
 from utils.core import documents as core_documents
 from utils.core.documents import Rows, check_documents
-from utils.core.errors import FamilyError
+from utils.core.errors import FamilyError, ToolError
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
 
@@ -143,4 +144,27 @@ def test_a_family_that_scores_its_gold_response_otherwise_than_declared_is_told(
     other = verdict._replace(scores={"accuracy": 1.0})
     monkeypatch.setattr(type(task_scorer), "explain", lambda *_: other)
     with pytest.raises(FamilyError, match="returns no 'accuracy_flexible'"):
+        check_documents("tcp_long", docs[:1])
+
+
+def test_a_breakdown_that_fails_is_told_before_any_answer_is_read(monkeypatch):
+    docs = core_documents.documents("tcp_long", EXAMPLES)
+    monkeypatch.setitem(scorer("tcp_long").utils.BREAKDOWNS, "x", lambda doc: doc["x"])
+    with pytest.raises(FamilyError, match="KeyError.'x'. of a document of tcp_long"):
         check_documents("tcp_long", docs)
+
+
+def test_tasks_that_cannot_be_loaded_are_named_with_the_first_line_of_why(monkeypatch):
+    def fail(*_: object) -> None:
+        raise ConnectionError("\nThe hub is away\nTry again")
+
+    monkeypatch.setattr(TaskManager, "load", fail)
+    fault = (
+        r"^tcp_long, tcp_short: cannot be loaded \(The hub is away\); check the netw"
+    )
+    with pytest.raises(ToolError, match=fault):
+        core_documents.load(["tcp_long", "tcp_short"], EXAMPLES)
+    with pytest.raises(
+        ToolError, match="has no task or group 'a'; name another folder"
+    ):
+        core_documents.load(["tcp_long", "a", "b"], EXAMPLES)

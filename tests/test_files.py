@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -65,6 +66,70 @@ def test_blank_lines_have_a_bound(tmp_path, monkeypatch):
                 read_jsonl(path)
         else:
             assert read_jsonl(path) == [{}]
+
+
+def test_a_line_and_a_file_may_be_as_large_as_their_bounds(tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(b'{"a": 1}\n{}\n')
+    assert len([*read_lines(path, longest=9, most=12)]) == 2
+    for bounds, fault in (
+        ({"longest": 8}, "line 1: is lo"),
+        ({"most": 11}, "holds mo"),
+    ):
+        with pytest.raises(ToolError, match=fault):
+            [*read_lines(path, **bounds)]
+    for sizes, fault in (
+        ((2**31 + 1, 2**31, 0), "holds more than 2,048 MiB once it is unpacked; split"),
+        ((1, 2**31, 10**6 + 1), "has more than 1,000,000 blank lines; remove them"),
+    ):
+        with pytest.raises(ToolError, match=f"^{path}: {fault}"):
+            files._check_sizes(path, *sizes)
+
+
+def test_a_file_is_read_whole_and_no_link_or_pipe_is(tmp_path):
+    path, link, pipe = (tmp_path / name for name in ("x", "link", "pipe"))
+    path.write_bytes(b"a" * 2**17)
+    link.symlink_to(path)
+    os.mkfifo(pipe)
+    with files.HashedFile(path) as file:
+        assert file.read_whole() == path.read_bytes()
+        assert file.digest() == files.sha256_of(path) == files.sha256_of(link)
+    with pytest.raises(OSError, match="symbolic links"):
+        files.HashedFile(link)
+    with pytest.raises(OSError, match="is a pipe or a device, not a file"):
+        files.HashedFile(pipe)
+
+
+def test_only_what_a_tool_has_not_written_is_in_its_way(tmp_path):
+    path = tmp_path / "x"
+    check = partial(files.check_output, path, "export", r"\{")
+    check()
+    for content in (b"", b'{"a": 1}'):
+        path.write_bytes(content)
+        check()
+    path.write_bytes("Jérôme".encode("latin-1"))
+    with pytest.raises(ToolError, match="/x: is there, and was not made by export; m"):
+        check()
+
+
+def test_what_came_there_while_a_file_was_written_stays(tmp_path):
+    path = tmp_path / "x"
+    check = partial(files.check_output, path, "export", r"\{")
+    with pytest.raises(ToolError, match="is there"), written_whole(path, check) as file:
+        file.write(b"{}")
+        path.write_bytes(b"theirs")
+    assert path.read_bytes() == b"theirs"
+    assert not parts(tmp_path)
+
+
+def test_a_file_in_shared_memory_is_a_file_and_a_device_is_a_stream():
+    streams = {"/dev/shm/x": False, "/dev/stdout": True, "/dev/fd/1": True}
+    assert {x: files.is_stream(Path(x)) for x in streams} == streams
+
+
+def test_folders_on_the_way_to_a_file_are_made(tmp_path):
+    put(tmp_path / "a" / "b" / "c")
+    assert (tmp_path / "a" / "b" / "c").read_bytes() == b"new"
 
 
 def test_what_a_symlink_leads_to_is_written_whether_it_is_there_or_not(tmp_path):
@@ -168,6 +233,8 @@ BAD = [
     (b'{\n"a": 1}', ".*; write a JSON object in each line"),
     (b'{"a": 1}\n{"a\n', ", line 2: .*; fix the line"),
     (b'{"a": 1}\n{"a" 1}', ", line 2: Expecting ':' delimiter"),
+    (b' {"a" 1}\n', ", line 1: Expecting ':' delimiter"),
+    (b'{"a": ' + b"1" * 5000 + b"}", ", line 1: has a number of too many digits; fix"),
     (b'{"a": 1}\n{"a', ", line 2: is cut off, as by half a download; get"),
     (b'{"a": 1}\n[1]\n', ", line 2: is not a JSON object; fix the line"),
     (b'{"a": 1}\n"\xff"\n', ", line 2: is not UTF-8; save the file as"),

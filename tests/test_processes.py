@@ -44,6 +44,24 @@ def test_a_fault_says_what_and_where(replies):
     assert "test_processes.py, line " in replies["fault"].detail
 
 
+def test_a_process_that_is_killed_says_by_which_signal(replies):
+    assert replies["killed"].detail == f"{-signal.SIGKILL}"
+
+
+def do_with(memory: int) -> dict:
+    """Do what takes memory, and what a terminal does to all of a group."""
+    for number in (signal.SIGINT, signal.SIGHUP):  # which are the parent's to heed
+        os.kill(os.getpid(), number)
+    return {"bytes": len(bytearray(memory))}
+
+
+def test_a_process_within_its_limit_replies_whatever_ends_its_parent():
+    polls = []
+    pieces = run_apart(do_with, [20 << 20], 1, 50, lambda: polls.append(1))
+    assert [*pieces] == [(20 << 20, {"bytes": 20 << 20})]
+    assert polls
+
+
 def test_a_piece_is_taken_when_it_is_its_turn():
     replies = []
     pieces = (number for number in range(4) if len(replies) >= number - 1)
