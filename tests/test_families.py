@@ -1,7 +1,11 @@
 """What tools know of tasks stands in the YAML files, as the harness reads it."""
 
 import json
+import linecache
 import pickle
+import re
+from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -9,13 +13,29 @@ import pytest
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
 from utils.__main__ import main
+from utils.adapters import explain
 from utils.adapters.rewards import reward
 from utils.adapters.score_batch import score_batch
-from utils.core.documents import document, documents_of, load
-from utils.core.errors import FamilyError, ToolError
-from utils.core.family_contract import Family, Verdict
+from utils.core.documents import document, documents, documents_of, load
+from utils.core.errors import DocumentError, FamilyError, ToolError
+from utils.core.family_contract import (
+    Family,
+    Metric,
+    Verdict,
+    check_verdict,
+    column_fault,
+    read_metrics,
+)
 from utils.core.files import Line
-from utils.core.task_scorers import configuration, groups, leaf_tasks, prompt, scorer
+from utils.core.task_scorers import (
+    breakdown_names,
+    configuration,
+    groups,
+    leaf_tasks,
+    prompt,
+    scorer,
+    title_of,
+)
 from utils.verdicts.judge_file import Judging
 
 
@@ -45,7 +65,142 @@ def test_what_a_family_lacks_is_one_line(name, monkeypatch, call_score, request)
     fault = f"tcp/utils.py: has no {name}; see 'Add a task' in CONTRIBUTING.md\n"
     assert (status, lines.count("\n"), lines.endswith(fault)) == (1, 1, True)
     with pytest.raises(ToolError, match=fault.strip()):
-        load(["tcp"], EXAMPLES)  # where the harness ends in a traceback
+        load(["tot", "tcp"], EXAMPLES)  # where the harness ends in a traceback
+
+
+@pytest.fixture
+def fresh_scorers():
+    """Scorers that are made anew, of what a test has changed, and again after it."""
+    scorer.cache_clear()
+    yield
+    scorer.cache_clear()
+
+
+SETTINGS = ["process_docs", "process_results", "metric_list", "metadata"]
+
+
+@pytest.mark.usefixtures("fresh_scorers")
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_what_a_yaml_file_lacks_is_named_with_the_file(setting, monkeypatch):
+    monkeypatch.delitem(configuration("tcp_long"), setting)
+    with pytest.raises(FamilyError, match=f"tcp_long.yaml: names no {setting}; see "):
+        scorer("tcp_long")
+
+
+@pytest.mark.usefixtures("fresh_scorers")
+def test_a_task_without_a_file_of_rows_or_of_code_is_told(monkeypatch):
+    monkeypatch.delitem(configuration("tcp_short"), "dataset_kwargs")
+    with pytest.raises(
+        FamilyError, match="tcp_short.yaml: names no file of rows: data"
+    ):
+        scorer("tcp_short")
+    setting = configuration("tcp_long")["process_results"]
+    away = setting.replace("utils.", "away.")
+    monkeypatch.setitem(configuration("tcp_long"), "process_results", away)
+    with pytest.raises(
+        FamilyError, match=r"tcp/away\.py: is missing; see 'Add a task'"
+    ):
+        scorer("tcp_long")
+
+
+# METRICS and BOARD_COLUMNS of a family, the metrics that a YAML file lists, what is said.
+METRIC_FAULTS = [
+    ({"a": {}}, ["a"], "x.yaml: metric_list: has no extracted; see "),
+    ({}, ["a", "extracted"], "f.py: METRICS: has no a, extracted; see "),
+    (
+        {"a": {"kind": "odd"}},
+        ["a"],
+        "f.py: METRICS['a'] has another kind than share, n",
+    ),
+    (
+        {"a": {"b": 1, "c": 2}},
+        ["a"],
+        "f.py: METRICS['a'] has b, c; its fields are kind,",
+    ),
+]
+
+
+@pytest.mark.parametrize(("declared", "listed", "fault"), METRIC_FAULTS)
+def test_metrics_that_are_not_as_declared_are_named(declared, listed, fault):
+    if "extracted" not in fault:
+        declared, listed = declared | {"extracted": {}}, [*listed, "extracted"]
+    module = SimpleNamespace(__file__="f.py", METRICS=declared)
+    entries = [{"metric": name, "higher_is_better": True} for name in listed]
+    with pytest.raises(FamilyError) as raised:
+        read_metrics(module, Path("x.yaml"), entries)
+    assert str(raised.value).startswith(fault)
+
+
+METRICS = {
+    "score": Metric(),
+    "bleu": Metric(top=100),
+    "hours": Metric(kind="error"),
+    "smape": Metric(optional=True),
+}
+SCORES = {"score": 1, "bleu": 100, "hours": -5}
+SCORE_FAULTS = [  # scores beside SCORES, and what is said of them
+    ({"score": -0.12345678}, "returns -0.123457 as 'score', which METRICS calls a share of 1,"),
+    ({"bleu": 100.5}, "returns 100.5 as 'bleu', which METRICS calls a share of 100, as it"),
+    ({"smape": 2}, "returns 2 as 'smape', which METRICS calls a share of 1, as it has no"),
+    ({"b": 1, "c": 1, "a": 1}, "returns a, b, c, which the YAML does not name; see 'Add "),
+]  # fmt: skip
+
+
+def check_scores(scores: dict, reason: str = "right") -> None:
+    verdict = SimpleNamespace(scores=scores, reason=reason)
+    check_verdict(check_scores, METRICS, {"right": ""}, verdict)
+
+
+def test_scores_that_are_not_as_declared_are_named_with_the_function():
+    for scores in (SCORES, SCORES | {"score": 0, "bleu": 0, "smape": 1}):
+        check_scores(scores)
+    for scores, fault in SCORE_FAULTS:
+        with pytest.raises(FamilyError) as raised:
+            check_scores(SCORES | scores)
+        assert f"{__file__}: check_scores {fault}" in str(raised.value)
+    with pytest.raises(FamilyError, match="returns no 'bleu', which the YAML names"):
+        check_scores({"score": 1, "hours": 0})
+    with pytest.raises(FamilyError, match="the reason 'odd', which REASONS lacks"):
+        check_scores(SCORES, "odd")
+
+
+CELLS = [  # type of a column, a cell, and what is wrong with it
+    (int, True, "'x' is True, not a int"),
+    (int, 5, None),
+    ([str], "abc", "'x' is 'abc', not a list of str"),
+    ([str], ["a", 5], "'x' is ['a', 5], not a list of str"),
+    ([str], [], None),
+    (int, "x" * 99, f"'x' is '{'x' * 59}, not a int"),
+]
+
+
+def test_a_cell_of_another_type_is_shown_with_the_type():
+    for cell_type, cell, fault in CELLS:
+        assert column_fault({"x": cell_type}, {"x": cell}) == fault
+    assert column_fault({"x": int, "y": int}, {"x": 1}) == "has no 'y'"
+
+
+def test_a_fault_of_a_document_is_none_of_the_family_and_its_own_line_is_named(
+    monkeypatch,
+):
+    doc, *_ = documents("tcp_long", EXAMPLES)
+    for error, fault in (
+        (ValueError("odd"), r"tcp_long \(odd\); give the"),
+        (ValueError(), r"tcp_long \(ValueError\(\)\); give the"),
+        (RecursionError("too deep"), r"tcp_long \(too deep\); give the"),
+    ):
+        monkeypatch.setattr(tcp, "extract_published", Mock(side_effect=error))
+        with pytest.raises(DocumentError, match=fault):
+            explain("tcp_long", doc, "x")
+    monkeypatch.setattr(tcp, "extract_published", Mock(side_effect=MemoryError))
+    with pytest.raises(MemoryError):
+        explain("tcp_long", doc, "x")
+    monkeypatch.setattr(tcp, "extract_published", Mock(side_effect=KeyError("y")))
+    with pytest.raises(FamilyError) as raised:
+        explain("tcp_long", doc, "x")
+    path, number = re.match(r"(.*), line (\d+): ", str(raised.value)).groups()
+    assert path == tcp.__file__
+    assert "extract_published(" in linecache.getline(path, int(number))
 
 
 def test_a_fault_of_a_family_is_no_fault_of_a_document(monkeypatch, call_score):
@@ -104,12 +259,19 @@ def test_a_task_is_known_by_its_metrics_its_file_and_its_base():
     assert {x: (scorer(x).file, scorer(x).upstream[0]) for x in FILES} == FILES
     assert scorer("fresh_tcp_short").base == "tcp_short"
     assert scorer("tcp_short").base == ""
+    assert (scorer("fresh_tcp_long").licence, tcp.LICENCE) == (
+        "MIT",
+        scorer("tcp_long").licence,
+    )
+    assert breakdown_names()[:3] == ["question_type", "type", "level"]  # as they come
+    assert title_of("tot") != "tot" and title_of("tcp_long") == "tcp_long"
 
 
 def test_groups_are_those_that_average_headlines():
     found = {group.name: group for group in groups()}
     assert "temporal_reasoning" not in found
     assert found["tcp"].tasks == ("tcp_short", "tcp_long") and found["tcp"].by_size
+    assert [*found] == sorted(found)
     assert len(found["timebench"].tasks) == 15 and not found["timebench"].by_size
     separate = (f"tot_{x}_separate" for x in ("arithmetic", "semantic"))
     assert leaf_tasks("tot_separate") == [*separate]
@@ -118,6 +280,7 @@ def test_groups_are_those_that_average_headlines():
 NOT_THERE = {
     "task 'tcp' is a group; its tasks are tcp_short, ": lambda: scorer("tcp"),
     "task 'tcp_lnog' is unknown; did you mean tcp_long": lambda: scorer("tcp_lnog"),
+    "did you mean tcp_short or twin_tcp_short or f": lambda: scorer("tcp_shrt"),
     "'zzz' is unknown; the groups are fresh, tcp, ": lambda: leaf_tasks("zzz"),
     "examples: has no task or group": lambda: load(["fresh_tcp_long"], EXAMPLES),
     "TCP_long.jsonl, row 0, column": lambda: documents_of("tcp_long", [{}]),
