@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from itertools import chain, islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -18,7 +19,7 @@ from lm_eval_tasks.fresh.utils import find_generator
 from tests.answers import recorded, write
 from tests.conftest import EXAMPLES, TASKS
 from utils import reward
-from utils.adapters import metrics
+from utils.adapters import eval_results, fresh_documents, metrics
 from utils.adapters.rewards import messages
 from utils.core.documents import documents
 from utils.core.task_scorers import configuration, leaf_tasks, prompt, scorer
@@ -70,6 +71,65 @@ def test_the_hub_s_results_say_how_they_were_made(dummy_run, call_score, tmp_pat
     assert "lacks fresh_tcp_long" in said
     status, _, said = call_score("a=setup.cfg", "b=setup.cfg", "--eval_results", path)
     assert (status, "is of one model, but there are 2 runs" in said) == (1, True)
+
+
+NOTES = """\
+accuracy by the metric card's rule; accuracy_flexible 0.1235; version {} of \
+lm-eval-temporal-tasks; rows: all (2); filter keep; 4-shot; max_gen_toks 99"""
+
+
+def test_the_hub_s_entries_are_of_whole_tasks_and_name_what_a_score_depends_on(
+    tmp_path, capsys
+):
+    path = tmp_path / "results.yaml"
+    claims = {"tcp_long": {"n_shot": 4, "max_gen_toks": 99}}
+    model = SimpleNamespace(claims=lambda task=None: claims.get(task, {"date": 59.9}))
+    row = {"task": "tcp_long", "by": None, "filter": "keep", "rows": "all", "n": 2}
+    row |= {"answers": 4, "published": 0.0, "flexible": 0.123456}
+    part, benchmark = row | {"by": "level"}, row | {"tasks": "1 of 2", "task": "tcp"}
+    fresh = [row | {"task": f"fresh_tcp_{x}"} for x in ("short", "long")]
+    unscored = row | {"task": "tcp_short", "published": None}
+    eval_results.write(path, model, [benchmark, unscored, row, part, *fresh])
+    [entry] = yaml.safe_load(path.read_text())
+    assert entry == {
+        "dataset": {"id": "Beanbagdzf/TCP", "task_id": "tcp_long"},
+        **{"value": 0.0, "date": "1970-01-01T00:00:59+00:00"},
+        "notes": NOTES.format(scorer("tcp_long").version),
+    }
+    lacks = (
+        "lacks fresh_tcp_short, fresh_tcp_long, whose rows no data set of the hub has"
+    )
+    assert capsys.readouterr().err == f"{path}: {lacks}\n"
+    model.claims = lambda task=None: {}
+    for rows in ([row | {"filter": None}], fresh, [row]):  # each replaces what is there
+        eval_results.write(path, model, rows)
+        entries = yaml.safe_load(path.read_text())
+        assert len(entries) == (rows != fresh)
+        assert all("date" not in x and "-shot" not in x["notes"] for x in entries)
+        assert [("filter" in x["notes"]) for x in entries] == [rows == [row]] * len(
+            entries
+        )
+
+
+def test_fresh_documents_have_no_end_and_are_of_their_levels_and_knobs():
+    made = fresh_documents("fresh_timexnli", 3, range(1, 3), {})
+    docs = [*islice(made, 110)]
+    assert [doc["level"] for doc in docs] == [1, 2] * 55
+    longer, *_ = fresh_documents("fresh_timexnli", 3, range(1, 2), {"steps": 9}), docs
+    assert next(longer)["premise"].count(".") > docs[0]["premise"].count(".")
+    for seed, level, knobs, fault in (
+        (3, 1, {"stairs": 3}, "timexnli has no knob 'stairs'; it has steps, "),
+        (3, 5000, {}, "its highest level is [0-9]+, not 5000"),
+        (-1, 1, {}, "gen_seed -1 is not an integer of at least 0"),
+    ):
+        with pytest.raises(ValueError, match=fault):
+            fresh_documents("fresh_timexnli", seed, range(1, level + 1), knobs)
+
+
+def test_a_task_without_headline_scores_has_all_its_metrics():
+    assert metrics("tcp_long") == ("accuracy_flexible", "accuracy", "extracted")
+    names = ("bleu", "rouge_l", "keywords", "extracted")
+    assert metrics("timebench_situatedgen") == names
 
 
 def test_a_log_of_the_next_harness_scores_as_today_s(dummy_run, call_score, tmp_path):

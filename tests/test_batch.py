@@ -118,6 +118,37 @@ def test_a_batch_without_a_column_is_refused(kind, batch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_that_is_scored_again_has_the_new_verdicts_alone(kind, batch):
+    make, lists = KINDS[kind]
+    few = {name: cells[-3:] for name, cells in batch.items()}
+    old = few | dict.fromkeys(ADDED, ["old"] * 3)
+    again = without_nan(lists(score_batch(make(old))))
+    assert again == score_batch(few)
+    assert [*lists(score_batch(score_batch(make(few))))] == [*few, *ADDED]
+
+
+def test_columns_of_unequal_length_are_refused(batch):
+    with pytest.raises(ValueError, match="shorter"):
+        score_batch(batch | {"response": batch["response"][1:]})
+
+
+def test_texts_and_lists_of_texts_may_stand_in_one_frame():
+    responses = [RESPONSE, numpy.array([RESPONSE, ""], object), [RESPONSE]]
+    frame = pandas.DataFrame(
+        {"task": FIRST_TASK, "doc": json.dumps(DOC), "response": responses}
+    )
+    lone, several, single = score_batch(frame)["reason"]
+    assert (several, single) == ([lone, "no_answer"], [lone])
+
+
+def test_a_table_without_rows_has_the_types_of_others():
+    for response_type in (pyarrow.string(), pyarrow.list_(pyarrow.string())):
+        types = dict(zip(COLUMNS, (pyarrow.string(), pyarrow.string(), response_type)))
+        empty = pyarrow.schema(types).empty_table()
+        assert score_batch(empty).schema.field("reason").type == response_type
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_list_of_responses_gets_a_list_in_each_cell(kind, batch):
     make, lists = KINDS[kind]
     few = {name: cells[-3:] for name, cells in batch.items()}

@@ -28,7 +28,8 @@ LABELS = ['{"unordered_list": ["London"]}', "{'answer': '2005-04-07'}"]
 CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
 NAMES = ["Cardiff City", "unanswerable"]
 TIMEDIAL = "B. No more than ten minutes && C. No more than five minutes"
-LETTERS = [TIMEDIAL, "B, C", "B C", "BC", "B && C", ["B", "C"]]
+LETTERS = [TIMEDIAL, "B, C", "B C", "BC", "B && C", ["B", "C"], ("B", "C"), " B, C. "]
+LETTERS += ["B. salt && pepper && C. a\\nb".replace("\\n", "\n")]
 LONG, SINGLE, FLEXIBLE = (
     {"subset": "tcp_long"},
     {"return_average": False},
@@ -42,7 +43,9 @@ EXAMPLES = [  # predictions, references, card and options, what is returned
     (BOTH, ["0", "1985"], {"subset": "semantic"} | SINGLE, {"accuracy": [False, True]}),
     ([f"Four years on. {MARKER} Aug, 1987.", f"{MARKER} January 2020."], [*MONTHS, "Feb, 2020"], {"task": "Date Arithmetic"}, {"exact_match": [1, 0]}),
     (CLUBS, NAMES, {"task": "MenatQA"}, {"exact_match": [1.0, 1.0], "f1": [1.0, 1.0]}),
-    ([f"{MARKER} B, C.", *[f"{MARKER} C, B"] * 5], LETTERS, {"task": "TimeDial"}, {"exact_match": [1] * 6, "f1": [1.0] * 6}),
+    ([f"{MARKER} B, C.", *[f"{MARKER} C, B"] * 8], LETTERS, {"task": "TimeDial"}, {"exact_match": [1] * 9, "f1": [1.0] * 9}),
+    ([f"{MARKER} Paris"], [("London", "Paris")], {"task": "TempReason"}, {"exact_match": [1.0], "f1": [1.0]}),
+    (THREE[2:], ["2020-05-28 16:00 GMT "], {"subset": "tcp_short"}, {"accuracy": 1.0}),
     ([f"{MARKER} B, C", f"{MARKER} A"], ["B, C", "A, D"], {"task": "TimeDial", "return_average": True}, {"exact_match": 0.5, "f1": (1 + 2 / 3) / 2}),
     # The flexible score beside the card's.
     (["\\boxed{\\text{5 Nov 2012}}"], DAY, LONG | SINGLE | FLEXIBLE, {"accuracy": [0], "accuracy_flexible": [1]}),
@@ -62,6 +65,17 @@ ERRORS = [
     ([], [], LONG, "predictions is empty"),
     ("abc", DAY, LONG, "predictions is a str; give a list"),
     (BOX, DAY * 2, LONG, "1 predictions, but 2 references"),
+    (b"abc", DAY, LONG, "predictions is a bytes; give a list"),
+    ({"a": 1}, DAY, LONG, "predictions is a dict; give a list"),
+    (5, DAY, LONG, "predictions is a int; give a list"),
+    (BOX, [], LONG, "references is empty; give at least one"),
+    (BOX, DAY, {}, "give either subset (tcp_short, "),
+    (BOX, DAY, {"task": "tcp"}, "task 'tcp' is unknown; use TempReason, TimeQA, "),
+    (BOX, DAY, {"subset": ["tcp_long"] * 2}, "1 predictions, but 2 subset; give as many"),
+    (BOX * 2, DAY * 2, {"subset": ["tcp_long", "long"]}, "subset[1] 'long' is unknown; use "),
+    (BOX, DAY, {"subset": [["tcp_long"]]}, "subset[0] ['tcp_long'] is unknown; use tcp_short"),
+    (BOX, [5], {"subset": "tcp_short"}, "references[0]: column 'answer': 5 is missing, empty or"),
+    (BOX, ["x && B. ten"], {"task": "TimeDial"}, "'x && B. ten' is not like \"B. one day"),
     (BOX, DAY, LONG | {"task": "TimeQA"}, "give either subset (tcp_short, "),
     (BOX, DAY, {"subset": "long"}, "subset 'long' is unknown; use tcp_short, tcp_long, "),
     (BOX, DAY, {"subset": ["semantic"]}, "subset[0] 'semantic' is unknown; use tcp_short, "),

@@ -49,7 +49,7 @@ UNREAD = [
         "steps: 3}}' is not JSON",
     ),
     ("score x --k 0", "argument --k: '0' is not a whole number from 1 on"),
-    ("score x --k ²", "argument --k: '²' is not a whole number from 1 on"),
+    ("score x --k ٣", "argument --k: '٣' is not a whole number from 1 on"),
     ("score x --work 1", "unrecognized arguments: --work 1"),
     (
         "score x --include_path no/such/folder/of/tasks",
@@ -119,6 +119,13 @@ def test_any_stream_will_do_and_shows_what_it_has_no_letters_for(monkeypatch):
         assert main(["compare"]) == 0
     assert notebook.getvalue() == "modèle\n"
     assert narrow.buffer.getvalue() == b"mod\\xe8le\n"
+
+
+def test_a_terminal_that_has_gone_changes_no_status(monkeypatch):
+    monkeypatch.setattr(compare, "main", Mock(side_effect=KeyboardInterrupt))
+    gone = Mock(write=Mock(side_effect=OSError(5, "Input/output error")))
+    monkeypatch.setattr(sys, "stderr", gone)
+    assert main(["compare"]) == 130
 
 
 def test_a_signal_that_is_ignored_stays_ignored():

@@ -58,6 +58,7 @@ COMPLETIONS = [
     (RIGHT, 1.0),
     ([{"role": "assistant", "content": RIGHT}], 1.0),
     ([{"content": [{"type": "text", "text": RIGHT}]}], 1.0),
+    ([{"content": [{"type": "image"}, *({"text": x} for x in (RIGHT[:9], RIGHT[9:]))]}], 1.0),
     ([{"content": [{"type": "image"}, RIGHT, 5]}], 0.0),
     ([{"role": "assistant", "tool_calls": []}], 0.0),
     ([{"role": "assistant", "content": RIGHT}, {"role": "user", "content": "no"}], 1.0),
@@ -76,11 +77,23 @@ def test_what_makes_no_reward_is_refused():
     for task, metric in (("tcp_long", "within_1h"), ("tot_arithmetic", "smape")):
         with pytest.raises(ValueError, match=f"no metric '{metric}' to maximise; "):
             reward(task, metric)
+    fix = "choose from accuracy, accuracy_flexible, extracted$"
+    with pytest.raises(ValueError, match=fix):
+        reward("tot_arithmetic", "smape")
     for make in (reward, training_set):
         with pytest.raises(ValueError, match="task 'tcp' is a group; its tasks are"):
             make("tcp")
     with pytest.raises(ValueError, match="are 2 completions and 1 documents; give as"):
         reward("tcp_long")(["a", "b"], doc=[DOC])
+
+
+def test_a_task_without_headline_scores_is_rewarded_by_its_first_metric():
+    assert reward("timebench_situatedgen").metric == "bleu"
+
+
+def test_an_empty_name_of_a_pack_is_none():
+    task = "fresh_timexnli"
+    assert [*training_set(task, "")] == [*training_set(task)]
 
 
 def test_a_row_is_rendered_as_the_harness_does(pack):

@@ -86,6 +86,7 @@ def test_prose_in_markdown_has_marks_and_lines_without_broken_words():
     assert all(line.startswith("  so-called") for line in rest)
     assert all(line.endswith("-called") for line in (first, *rest))
     assert Layout(is_terminal=True).data("a\n b") == "a b"
+    assert escaped(0.0, percent) == "0.0"
 
 
 def test_an_empty_no_color_is_none(monkeypatch):
