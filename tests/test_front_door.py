@@ -50,6 +50,11 @@ UNREAD = [
     ),
     ("score x --k 0", "argument --k: '0' is not a whole number from 1 on"),
     ("score x --k ٣", "argument --k: '٣' is not a whole number from 1 on"),
+    (
+        "export tcp,tcp_long --model m",
+        "argument TASKS: 'tcp,tcp_long' names no task, or one twice",
+    ),
+    ("export tcp --model m --limit inf", "--limit: 'inf' is not a number above 0"),
     ("score x --work 1", "unrecognized arguments: --work 1"),
     (
         "score x --include_path no/such/folder/of/tasks",

@@ -3,12 +3,14 @@
 import json
 import re
 import threading
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from lm_eval import simple_evaluate
@@ -17,8 +19,10 @@ from tests.answers import write
 from tests.conftest import EXAMPLES, LM_EVAL, ROOT, run_python
 from utils.__main__ import main
 from utils.core.documents import documents, load
+from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
-from utils.harness.replay import join
+from utils.harness import export_requests
+from utils.harness.replay import _misfit, join, read
 from utils.verdicts.read_answers import Answer
 
 
@@ -227,6 +231,95 @@ def test_failed_requests_are_all_named_and_written_again(tmp_path, capsys):
     assert again == [requests[n] for n in (1, 4, 7)]
 
 
+@pytest.fixture
+def three_requests(monkeypatch) -> list[SimpleNamespace]:
+    """What a run asks that `export` is told of, without the harness."""
+    asked = [
+        SimpleNamespace(doc_id=n, doc=doc, task_name="tcp::tcp_long", args=("?", {}))
+        for n, doc in enumerate(documents("tcp_long", EXAMPLES)[:3])
+    ]
+    patched = Mock(
+        side_effect=lambda taker, *_, **__: vars(taker).update(requests=asked)
+    )
+    monkeypatch.setattr(export_requests, "evaluate", patched)
+    return asked
+
+
+@pytest.mark.usefixtures("three_requests")
+def test_what_any_of_several_outputs_answers_is_not_written_again(tmp_path):
+    arguments = ["tcp_long,tcp_long", "--model", "m"]
+    requests = exported(tmp_path / "requests.jsonl", *arguments)
+    assert [x["custom_id"][:11] for x in requests] == [
+        f"tcp_long:{n}:" for n in range(3)
+    ]
+    outputs = [
+        str(write(tmp_path / f"{n}.jsonl", batch_output(requests[n]))) for n in (0, 2)
+    ]
+    again = tmp_path / "again.jsonl"
+    assert exported(again, *arguments, "--only-missing", *outputs) == requests[1:2]
+
+
+@pytest.mark.usefixtures("three_requests")
+def test_what_is_in_the_way_of_an_export_is_said_before_the_work(tmp_path):
+    path = write(tmp_path / "mine", "mine")
+    assert main(["export", "tcp_long", "--model", "m", "--output", str(path)]) == 1
+    assert not export_requests.evaluate.called
+
+
+def read_as(*paths: object, **options: object) -> tuple[str, list[Answer]]:
+    """Return the model and the answers that `replay` takes from files."""
+    unset = dict.fromkeys(("tasks", "model", "output_path"))
+    options = {**unset, "apply_chat_template": False, **options}
+    return read(Namespace(responses=[*map(str, paths)], **options))
+
+
+def test_the_model_is_the_one_that_is_named_first_and_of_several_files_none(tmp_path):
+    served = [
+        TEXT | {"response": {"body": TEXT["response"]["body"] | {"model": name}}}
+        for name in ("first", "second")
+    ]
+    one, other = (write(tmp_path / f"{x}.jsonl", *served) for x in ("one", "other"))
+    plain = write(tmp_path / "plain.jsonl", PLAIN)
+    assert read_as(one)[0] == read_as(one, other)[0] == "first"
+    assert read_as(plain)[0] == "plain"
+    assert read_as(one, plain)[0] == "replay"
+    assert read_as(f"mine={one}")[0] == "mine"
+    assert read_as(f"mine={one}", model="given")[0] == "given"
+
+
+def test_lines_without_a_task_are_of_the_only_one(tmp_path):
+    path = write(
+        tmp_path / "x.jsonl", {"doc_id": 0, "response": "x", "arguments": {"a": 1}}
+    )
+    _, [answer] = read_as(path, tasks=["tcp_long"])
+    assert (answer.task, answer.line) == ("tcp_long", {})  # no log, and no prompt of it
+    for tasks in (None, ["tcp"], ["tcp_long", "tcp_short"]):
+        with pytest.raises(ToolError, match="x.jsonl, line 1: "):
+            read_as(path, tasks=tasks)
+
+
+def test_an_argument_without_answers_ends_a_replay(tmp_path):
+    plain, empty = write(tmp_path / "x.jsonl", PLAIN), write(tmp_path / "empty.jsonl")
+    with pytest.raises(FileNotFoundError):
+        read_as(plain, tmp_path / "away.jsonl")
+    with pytest.raises(ToolError, match="mine=: names no file or folder; give PATH"):
+        read_as(plain, "mine=")
+    with pytest.raises(
+        ToolError, match="empty.jsonl: has no answers; name another file"
+    ):
+        read_as(empty, write(tmp_path / "void.jsonl"))
+    assert len(read_as(empty, plain)[1]) == 1
+
+
+@pytest.mark.parametrize("field", ["response", "prompt"])
+def test_half_a_character_is_in_the_way_of_a_log_alone(field):
+    half = Answer("x", {}, "tcp_long", **{field: "\ud83d"})
+    options = Namespace(apply_chat_template=False, output_path=None)
+    assert _misfit(half, options) is None
+    options.output_path = Path("output")
+    assert "holds half a character" in _misfit(half, options)
+
+
 def test_export_replaces_requests_and_nothing_else(tmp_path, capsys):
     path = tmp_path / "requests.jsonl"
     arguments = ["tcp_long", *PACK, "--model", "m"]
@@ -275,6 +368,7 @@ def altered(**cells: object) -> list[dict]:
         ([PLAIN | {"response": "half \ud83d"}], OUT, "line 1: holds half a character (a lone surrogate), which the harness cannot"),
         ([PLAIN], ["--include_path", "away"], "'away' is not a folder; name another"),
         ([PLAIN], ["--fewshot_as_multiturn"], "`apply_chat_template` must be set"),
+        ([PLAIN], ["--model", "."], "--model .: is not a folder's name; change it"),
         ([PLAIN], ["--model", ".."], "--model ..: is not a folder's name; change it"),
         ([PLAIN], ["--num_fewshot", "4", *ONE], "--num_fewshot 4: number of fewshot samples requested exceeds the 3"),
         ([PLAIN], [*ONE, *OUT, "--model", "x" * 300], "output: the harness cannot write its files to"),
