@@ -154,6 +154,14 @@ def test_a_breakdown_that_fails_is_told_before_any_answer_is_read(monkeypatch):
         check_documents("tcp_long", docs)
 
 
+def test_the_harness_is_as_loud_after_a_load_as_before():
+    logger = logging.getLogger("lm_eval")
+    logger.setLevel(logging.INFO)
+    with pytest.raises(ToolError):
+        core_documents.load(["a"], EXAMPLES)
+    assert logger.level == logging.INFO
+
+
 def test_tasks_that_cannot_be_loaded_are_named_with_the_first_line_of_why(monkeypatch):
     def fail(*_: object) -> None:
         raise ConnectionError("\nThe hub is away\nTry again")

@@ -12,12 +12,15 @@ import sys
 import termios
 import threading
 import time
+from contextlib import nullcontext
+from unittest.mock import Mock
 
 import pytest
 
 from tests.answers import write
 from tests.conftest import ROOT
-from utils.core.progress import NOTHING_KEPT, progress, tracked
+from utils.core import progress as progress_module
+from utils.core.progress import NOTHING_KEPT, Meter, metered, progress, tracked
 
 
 ANSWER = {"task": "tot_arithmetic", "response": '{"answer": "2"} ' + "so " * 500}
@@ -90,6 +93,41 @@ def test_what_interrupts_work_within_other_work_says_what_the_inner_one_keeps():
         ):
             raise KeyboardInterrupt(signal.SIGTERM)
     assert raised.value.args == (signal.SIGTERM, "the inner")
+
+
+def test_an_interrupt_that_names_no_signal_is_ctrl_c():
+    with pytest.raises(KeyboardInterrupt) as raised, tracked([1], "x", 1, "all of it"):
+        raise KeyboardInterrupt
+    assert raised.value.args == (signal.SIGINT, "all of it")
+
+
+@pytest.fixture
+def bar(monkeypatch) -> Mock:
+    """A bar that is drawn nowhere."""
+    bar = Mock(n=0, disable=False)
+    bar.update.side_effect = lambda count=1: setattr(bar, "n", bar.n + count)
+    patched = lambda title, total, *_, **__: nullcontext(bar)  # noqa: E731
+    monkeypatch.setattr(progress_module, "progress", Mock(side_effect=patched))
+    return bar
+
+
+def test_an_item_counts_once_the_work_on_it_is_done(bar):
+    with tracked("abc", "items", 3) as items:
+        assert [(item, bar.n) for item in items] == [("a", 0), ("b", 1), ("c", 2)]
+    assert bar.n == 3
+
+
+def test_a_bar_of_files_is_of_all_bytes_and_answers(bar):
+    meters = [Meter.shared(), Meter.shared()]
+    with metered(meters, [3000, 1000], str) as show:
+        for done_count, positions in enumerate([(900, 50), (3000, 500)]):
+            for meter, position in zip(meters, positions):
+                meter.position, meter.answers = position, 1100
+            show(done_count)
+            assert bar.n == sum(positions)
+    assert progress_module.progress.call_args.args[:2] == ("0 of 2 files", 4000)
+    [title] = bar.set_description_str.call_args.args
+    assert re.fullmatch("1 of 2 files, 2,200 answers, [0-9,]+/s", title)
 
 
 def draw_bar() -> None:
