@@ -283,6 +283,7 @@ NOT_THERE = {
     "did you mean tcp_short or twin_tcp_short or f": lambda: scorer("tcp_shrt"),
     "'zzz' is unknown; the groups are fresh, tcp, ": lambda: leaf_tasks("zzz"),
     "examples: has no task or group": lambda: load(["fresh_tcp_long"], EXAMPLES),
+    "TimeBench .tracie., row 0, ": lambda: documents_of("timebench_tracie", [{}]),
     "TCP_long.jsonl, row 0, column": lambda: documents_of("tcp_long", [{}]),
 }
 

@@ -172,16 +172,24 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatc
     assert (status, "## y" in printed, large in opened) == (1, True, False)
 
 
-@pytest.mark.parametrize("place", [(Judging, "_judge"), (stored_tables, "_write_head")])
+NO_ROOM = [  # where it shows, and what there is too little of
+    ((Judging, "_judge"), errno.ENOSPC),
+    ((Judging, "_judge"), errno.EDQUOT),
+    ((Judging, "_judge"), errno.ENFILE),
+    ((stored_tables, "_write_head"), errno.ENOSPC),
+]
+
+
+@pytest.mark.parametrize(("place", "code"), NO_ROOM)
 def test_no_space_ends_the_command_and_is_no_fault_of_a_file(
-    tmp_path, call_score, monkeypatch, place
+    tmp_path, call_score, monkeypatch, place, code
 ):
     def fill_disk(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(*place, fill_disk)
     path, cache = write(tmp_path / "x.jsonl", GOOD), tmp_path / "cache"
-    fault = "No space left on device; make room, or name another folder by --cache"
+    fault = f"{os.strerror(code)}; make room, or name another folder by --cache"
     expected = f"{cache}: {fault}\n"
     assert call_score(path, "--cache", cache) == (1, "", expected)
     assert not [*cache.iterdir()]
