@@ -96,6 +96,8 @@ def test_the_hub_s_entries_are_of_whole_tasks_and_name_what_a_score_depends_on(
         **{"value": 0.0, "date": "1970-01-01T00:00:59+00:00"},
         "notes": NOTES.format(scorer("tcp_long").version),
     }
+    [notes] = [x for x in path.read_text().splitlines() if "notes:" in x]
+    assert notes.endswith("; max_gen_toks 99'")  # in one line
     lacks = (
         "lacks fresh_tcp_short, fresh_tcp_long, whose rows no data set of the hub has"
     )

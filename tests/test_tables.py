@@ -104,6 +104,8 @@ NAMES = {  # as Markdown shows them
         x: f"`{x}`"
         for x in ('"age": <num_days>', "[x](javascript:1)", "*bold*", "_it_")
     },
+    **{x: f"`{x}`" for x in ("~~a~~", "&lt;", "a<b", "[x]: y", "[x][y]", "a_", "a>b")},
+    **{x: x for x in ("[1, 2]", "a@b", "a # 1", "C#", "x: y", "(a)", "wwwa")},
     **{x: f"`{x}`" for x in ("ftp://a", "WWW.a.org", "a@b.org", "@root", "a #12")},
     **{"a`b": "``a`b``", "`": "`` ` ``", "a\\": "`a\\`"},
     **{"`a": "`` `a ``", "a`": "`` a` ``"},
@@ -133,6 +135,13 @@ def test_json_has_half_a_letter_as_its_escape():
     assert json.loads(json_text) == [{r"a\udfff": "x\\ud800 é \U0001f600"}]
 
 
+def test_numbers_are_no_formulas_and_fillers_hide_none():
+    row = {"a": -1, "b": "-1", "c": "a\x7f\x9f", "d": None, "e": "a\t+1"}
+    assert render([row], "csv") == "a,b,c,d,e\n-1,'-1,a\\x7f\\x9f,,a\t'+1\n"
+    for filler in "\u115f\u1160\u2800\u3164\uffa0\u0301\u200b":
+        assert render([{"a": f"{filler}=1"}], "csv") == f"a\n'{filler}=1\n"
+
+
 def test_names_are_data():
     assert {name: escaped(name) for name in NAMES} == NAMES
     table = io.StringIO(render([{"name": cell} for cell in CELLS], "csv"))
@@ -151,3 +160,9 @@ SHOWN = {  # a text, and how it is shown
 @pytest.mark.parametrize("text", SHOWN)
 def test_what_nobody_sees_is_escaped(text):
     assert printable(text) == SHOWN[text]
+
+
+def test_every_letter_that_nobody_sees_is_escaped():
+    unseen = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180d\u2800\u3164\ufe00\uffa0"
+    for letter in f"{unseen}\U000e0100\U000e01ef":
+        assert printable(f"a{letter}") == f"a{ascii(letter)[1:-1]}"
