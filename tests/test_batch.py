@@ -146,6 +146,11 @@ def test_a_table_without_rows_has_the_types_of_others():
         types = dict(zip(COLUMNS, (pyarrow.string(), pyarrow.string(), response_type)))
         empty = pyarrow.schema(types).empty_table()
         assert score_batch(empty).schema.field("reason").type == response_type
+    types = score_batch(pandas.DataFrame({name: [] for name in COLUMNS})).dtypes
+    assert [str(types[name]) for name in ("extracted", "error")] == [
+        "float64",
+        "string",
+    ]
 
 
 @pytest.mark.parametrize("kind", KINDS)
