@@ -180,6 +180,22 @@ def test_a_cell_of_another_type_is_shown_with_the_type():
     assert column_fault({"x": int, "y": int}, {"x": 1}) == "has no 'y'"
 
 
+FRESH_FAULTS = [  # what a fresh document is without or with, and what is said of it
+    ({"level": None}, "has no 'level'"),
+    ({"level": "1"}, "'level' is '1', not a int"),
+    ({"answer": None}, "has no 'answer'"),
+]
+
+
+@pytest.mark.parametrize(("cells", "fault"), FRESH_FAULTS)
+def test_a_document_of_a_task_on_another_needs_the_columns_of_both(cells, fault):
+    doc = documents("tcp_long", EXAMPLES)[0] | {"level": 1}
+    assert explain("fresh_tcp_long", doc, "").scores["score_flexible_level_1"] == 0
+    doc = {name: cell for name, cell in (doc | cells).items() if cell is not None}
+    with pytest.raises(DocumentError, match=f"not one of fresh_tcp_long .{fault}"):
+        explain("fresh_tcp_long", doc, "")
+
+
 def test_a_fault_of_a_document_is_none_of_the_family_and_its_own_line_is_named(
     monkeypatch,
 ):
