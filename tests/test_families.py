@@ -28,6 +28,7 @@ from utils.core.family_contract import (
 )
 from utils.core.files import Line
 from utils.core.task_scorers import (
+    benchmarks,
     breakdown_names,
     configuration,
     groups,
@@ -291,6 +292,13 @@ def test_groups_are_those_that_average_headlines():
     assert len(found["timebench"].tasks) == 15 and not found["timebench"].by_size
     separate = (f"tot_{x}_separate" for x in ("arithmetic", "semantic"))
     assert leaf_tasks("tot_separate") == [*separate]
+
+
+def test_a_benchmark_is_the_largest_group_of_any_answered_task_or_a_task_alone():
+    tasks = ["twin_tcp_short", "timebench_tracie", "timebench_situatedgen", "tcp_long"]
+    found = {group.name: len(group.tasks) for group in benchmarks(tasks)}
+    alone = {"twin_tcp_short": 1, "timebench_situatedgen": 1}
+    assert [*found.items()] == [*({"tcp": 2, "timebench": 15} | alone).items()]
 
 
 NOT_THERE = {
