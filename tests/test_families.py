@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from jinja2 import UndefinedError
 
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
@@ -52,6 +53,12 @@ def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
             assert verdict.scores == built.process_results(doc, [response])
             assert {*verdict._fields} == {*Verdict.__annotations__}
             assert verdict.reason in one.utils.REASONS
+
+
+def test_a_prompt_without_one_of_its_columns_is_none_with_a_gap():
+    for doc, column in (({}, "premise"), ({"premise": "?"}, "hypothesis")):
+        with pytest.raises(UndefinedError, match=f"'{column}' is undefined"):
+            prompt("timebench_timexnli_s1", doc)
 
 
 CONTRACT = [*Family.__annotations__, "explain", "process_docs_long", "process_results"]
