@@ -29,7 +29,7 @@ CLUBS = [f"He rowed there. {MARKER} Cardiff City.", f"{MARKER} unanswerable"]
 NAMES = ["Cardiff City", "unanswerable"]
 TIMEDIAL = "B. No more than ten minutes && C. No more than five minutes"
 LETTERS = [TIMEDIAL, "B, C", "B C", "BC", "B && C", ["B", "C"], ("B", "C"), " B, C. "]
-LETTERS += ["B. salt && pepper && C. a\\nb".replace("\\n", "\n")]
+LETTERS += ["B. salt && pepper && C. a\nb"]
 LONG, SINGLE, FLEXIBLE = (
     {"subset": "tcp_long"},
     {"return_average": False},

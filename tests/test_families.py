@@ -291,6 +291,15 @@ def test_a_task_is_known_by_its_metrics_its_file_and_its_base():
     assert title_of("tot") != "tot" and title_of("tcp_long") == "tcp_long"
 
 
+def test_a_family_without_golds_or_choices_has_its_gold_response_and_no_choice():
+    doc, one = (
+        {"answer": "2012-11-05", "answer_format": "YYYY-MM-DD"},
+        scorer("tcp_long"),
+    )
+    response = one.utils.gold_response(doc)
+    assert (one.golds(doc), one.choices(doc)) == ({response: response}, [])
+
+
 def test_groups_are_those_that_average_headlines():
     found = {group.name: group for group in groups()}
     assert "temporal_reasoning" not in found

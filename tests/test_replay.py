@@ -1,6 +1,7 @@
 """Prompts go out as the harness sends them, and recorded answers come back through it."""
 
 import json
+import logging
 import re
 import threading
 from argparse import Namespace
@@ -318,6 +319,12 @@ def test_half_a_character_is_in_the_way_of_a_log_alone(field):
     assert _misfit(half, options) is None
     options.output_path = Path("output")
     assert "holds half a character" in _misfit(half, options)
+
+
+def test_what_families_warn_of_is_heard_in_an_export(tmp_path):
+    exported(tmp_path / "requests.jsonl", "tcp_long", *PACK, *ONE, "--model", "m")
+    family_logger = logging.getLogger("lm_eval.tasks.tcp")
+    assert family_logger.getEffectiveLevel() == logging.WARNING
 
 
 def test_export_replaces_requests_and_nothing_else(tmp_path, capsys):
