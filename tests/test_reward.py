@@ -91,7 +91,8 @@ def test_a_task_without_headline_scores_is_rewarded_by_its_first_metric():
     assert reward("timebench_situatedgen").metric == "bleu"
 
 
-def test_an_empty_name_of_a_pack_is_none():
+def test_an_empty_name_of_a_pack_is_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     task = "fresh_timexnli"
     assert [*training_set(task, "")] == [*training_set(task)]
 
