@@ -5,12 +5,14 @@ import json
 import os
 import random
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from tests.answers import write
 from tests.conftest import EXAMPLES
+from utils import compare as comparing
 from utils.__main__ import main
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
@@ -216,6 +218,88 @@ def test_runs_over_different_documents_are_refused_by_name(compare):
     assert said.count("(") == 10 and len(said) < 500
 
 
+def test_copies_that_a_run_lacks_are_one_document_of_an_error(compare, repeated):
+    a = [line | {"doc_id": None} for line in lines(RIGHT, WRONG, NONE)]
+    a[1]["doc"] = a[2]["doc"] = repeated
+    digest = scorer(TASK).utils.digest(repeated).hex()[:12]
+    said = compare(a, a[:1], status=1).err
+    assert said.startswith(f"{TASK}: b has no answer to 1 of 2 documents: ({digest})\n")
+
+
+def test_documents_are_paired_by_their_text_whatever_their_ids_and_named_in_short(
+    compare, rows
+):
+    a, b = lines(RIGHT, NONE), lines(RIGHT, RIGHT)
+    for line in b:
+        line["doc_id"] = "x" * 500 + f"{line['doc_id']}"
+    row = rows(a, b)[0]
+    assert (row["n"], row["a"], row["b"]) == (2, 0.5, 1)
+    said = compare(a[:1], b, status=1).err
+    assert f"a has no answer to 1 of 2 documents: '{'x' * 59} (" in said
+
+
+def test_a_part_of_a_benchmark_has_its_number_of_tasks_in_its_title(compare):
+    run = recorded("timebench_mctaco") + recorded("timebench_tracie")
+    assert "| TimeBench (2 tasks) |" in compare(run, run, options=PACK).out
+
+
+def test_large_counts_of_a_report_have_commas_and_each_scope_one_line():
+    row = {
+        "scope": "S",
+        "n": 2800,
+        "clusters": 1200,
+        "score": "flexible",
+        "better": "a",
+    }
+    row |= dict.fromkeys(("a", "b", "low", "high", "difference", "p_holm"), 0.5)
+    rows = [row | {"run_a": "a", "run_b": name} for name in "bc"]
+    text = comparing.report(rows, {"S": "T"}, Layout.of(io.StringIO()))
+    assert text.count("- S, 2,800 documents in 1,200 clusters.\n") == 1
+
+
+def test_a_claim_of_recall_names_the_run_that_it_is_of(monkeypatch):
+    claim = lambda row, name: f"{name} recalls {row['task']}."  # noqa: E731
+    monkeypatch.setattr(comparing, "recall_sentence", claim)
+    models = [Namespace(name=name, tasks={}) for name in "ab"]
+    claims = [{"run": name, "task": name.upper()} for name in "ab"]
+    for detail in (False, True):
+        options = Namespace(detail=detail, format="markdown", show=2)
+        text = comparing._text(options, [{}, {}], models, claims)
+        assert text.split("\n\n") == ["- a recalls A.", "- b recalls B.\n"]
+
+
+def test_each_two_of_three_runs_have_their_documents_shown(compare):
+    runs = (
+        lines(RIGHT, WRONG, RIGHT),
+        lines(WRONG, RIGHT, RIGHT),
+        lines(RIGHT, *[NONE] * 2),
+    )
+    shown = compare(*runs, options=("--show", 9)).out.partition("## Right by one")[2]
+    sections = shown.split("## Right by one")
+    figures = [
+        (*re.findall(r"(\w) \([ab]\)", section), *re.findall(r"(\d+) \|", section))
+        for section in sections
+    ]
+    assert figures == [
+        *(("a", "b", "1", "1"), ("a", "c", "1", "0"), ("b", "c", "2", "1")),
+    ]
+
+
+def test_all_documents_are_shown_in_turn_and_long_texts_in_part(tmp_path, capsys):
+    long = f'{{"answer": "{"8" * 99}"}}'
+    runs = {"n" * 99: lines(*[RIGHT] * 3, long), "b": lines(*[WRONG] * 4)}
+    command = ["compare", "--show", "9"]
+    for name, run in runs.items():
+        run[3]["doc"] |= {"question_type": "rare", "label": long}
+        command.append(f"{name}={write(tmp_path / name[0], *run)}")
+    assert main(command) == 0
+    shown = capsys.readouterr().out.partition("## Right by one")[2]
+    assert re.findall(r"(?m)^- document (\d)", shown) == ["0", "3", "1", "2"]
+    _, _, listed = shown.partition("- document 0")
+    for letter, most in (("n", 20), ("8", 60)):
+        assert letter * 20 in listed and letter * (most + 1) not in listed
+
+
 @pytest.mark.parametrize(("lacking", "has_more"), [(10, False), (11, True)])
 def test_an_error_says_whether_it_names_all_documents(compare, lacking, has_more):
     run = lines(*[RIGHT] * (lacking + 1))
@@ -257,7 +341,8 @@ def test_a_task_that_one_run_lacks_is_named(compare, rows):
 
 
 COMMANDS = [
-    ("compare a.jsonl", 1, "is the only run"),
+    ("compare x=a.jsonl", 1, "x: is the only run"),
+    ("compare a.jsonl b.jsonl --show 0", 2, "--show"),
     ("compare a.jsonl nowhere.jsonl", 1, "directory; check the path"),
     ("compare a.jsonl b=c.jsonl", 1, "c.jsonl, line 2: is a second answer to docu"),
     ("leaderboard a.jsonl", 2, "give --html, --csv or --json"),

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import html
 import json
 import re
 from argparse import Namespace
@@ -27,7 +28,7 @@ from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, benchmarks, prompt, scorer
 from utils.figures.score_rows import RULES
 from utils.integrity.run_checks import VERIFIED
-from utils.leaderboard import model_status, page, shown_documents
+from utils.leaderboard import model_status, page, pictures, shown_documents
 from utils.verdicts.judge_answer import INVALID
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
@@ -363,6 +364,90 @@ def test_a_mean_counts_the_documents_and_answers_of_all_its_benchmarks(make):
     assert figures["mean"]["answers"] == 2 * figures["mean"]["n"] > 0
 
 
+def reference(name: str, score: float, source: str, setting: str = "", rows: int = 38):
+    """Return what somebody scored on the recorded rows of ToT arithmetic."""
+    texts = {"name": name, "kind": "paper", "source": source, "setting": setting}
+    return texts | {"tasks": ["tot_arithmetic"], "rows": rows, "score": score}
+
+
+def test_a_table_of_scores_shows_references_with_their_sources(make, monkeypatch):
+    """So does the page of a single benchmark, which has no other use for the table."""
+    runs = {"a": recorded_runs(("tot_arithmetic",))["hasty"]}
+    table = '<table class="scores filtered">'
+    assert table not in make("html", runs)
+    rows = [("X", 0.95432, "S", "as asked"), ("Y", 0.6, "S"), ("Z", 0.5, "T")]
+    known = [reference(*row) for row in rows] + [reference("W", 0.4, "U", rows=39)]
+    monkeypatch.setattr(pictures, "_REFERENCES", known)
+    text = make("html", runs)
+    shown = text.partition(table)[2].partition("</section>")[0]
+    pattern = 'title="([^"]*)">([W-Z]) <small>paper</small></th><td class="num">([^<]*)'
+    assert re.findall(pattern, shown) == [
+        *(("S; as asked", "X", "95.4"), ("S", "Y", "60.0"), ("T", "Z", "50.0")),
+    ]
+    assert "what papers report on these rows (S, T). They are not ranked." in shown
+    limits = re.findall(r'class="limit" x1="([\d.]+)%"', shown)
+    assert limits[1:] == ["95.4", "60.0", "50.0"]
+
+
+def test_a_summary_names_the_benchmarks_of_a_mean_as_a_sentence_does(text):
+    titles = "TCP, TimeBench and Test of Time"
+    assert f"Averaged over {titles}, the model" in summary_of(text)
+
+
+def test_one_model_is_spoken_of_in_the_singular(make):
+    text = make("html", {"a": planned(30)}, *BARE)
+    assert "right: 1 model on TCP." in text
+    assert "<dd>1 run, 30 answers, each scored again</dd>" in text
+    assert "<span>all names: by the maker of the board</span>" in text
+    assert 'class="named"' not in text
+    assert "There are not two models to rank." in text
+    several = make("html", {"a": planned(30), "b": planned(29)}, *BARE)
+    assert "right: 2 models on TCP." in several and "<dd>2 runs, 59 answers" in several
+
+
+@pytest.mark.parametrize(("wrong", "is_below"), [(29, False), (30, True)])
+def test_a_model_as_good_as_the_constant_answer_is_not_below_it(make, wrong, is_below):
+    text = make("html", {"a": planned(30, wrong=wrong)}, *BARE)
+    assert (">below the constant answer</span>" in text) == is_below
+
+
+def test_cells_of_fewer_than_twenty_rows_are_set_apart_and_shades_end_with_nine(make):
+    docs = [
+        {
+            "question": f"How many are {'x' * number} and one?",
+            "question_type": "many" if number < 20 else "fewer",
+            "label": "{'answer': '1'}",
+        }
+        for number in range(39)
+    ]
+    line = {"task": "tot_arithmetic", "response": '{"answer": "1"}'}
+    text = make("html", {"a": [line | {"doc": doc} for doc in docs]}, *BARE)
+    table = text.partition('<table class="heat filtered">')[2].partition("</table>")[0]
+    assert re.findall(r'title="(\w+)">\w+<br>(\d+)', table) == [
+        *(("fewer", "19"), ("many", "20")),
+    ]
+    classes = re.findall(r'<td class="([^"]*)" data-v="1.0">', table)
+    assert classes == ["few h9", "h9"]
+
+
+def test_a_page_gives_the_whole_reason_why_a_file_is_left_out(make, tmp_path, capsys):
+    for letter in "bc":
+        write(tmp_path / "m" / f"{letter * 200}.jsonl", REFUSED)
+    text = make("html", {"a": planned(3), "m": tmp_path / "m"}, *BARE, status=1)
+    listed = text[text.index('<section id="left-out"') :].partition("</section>")[0]
+    [reason] = re.findall(r'<td class="why">([^<]*)</td>', listed)
+    assert f": left out: {html.unescape(reason)}\n" in capsys.readouterr().err
+    assert len(reason) > 200
+    assert '<a href="#left-out">1 left out</a>' in text
+
+
+def test_a_page_in_a_folder_says_where_all_documents_are(board, text):
+    folder_text = (board / "all" / "index.html").read_text(encoding="utf-8")
+    count = f"all {len(documents_of_page(text)):,}"
+    assert f"{count}, in files beside this page; long texts" in folder_text
+    assert f"{count} are in this page; long texts" in text
+
+
 def test_the_top_table_has_a_column_for_each_benchmark(make):
     """Whatever others answered, none is without."""
     runs = {}
@@ -513,6 +598,75 @@ def test_a_document_stands_where_the_first_reason_of_a_model_puts_it():
         assert shown_documents.rank_keys(models)[:2] == [keys[0], keys[8]]
 
 
+class Model:
+    """A model with answers to documents, of each by key the reasons of its answers."""
+
+    def __init__(self, reasons: dict[tuple, list[str]]) -> None:
+        self.reasons = reasons
+
+    def documents(self) -> list[tuple]:
+        return [
+            (key, Namespace(answers=[Namespace(reason=x) for x in reasons]))
+            for key, reasons in self.reasons.items()
+        ]
+
+
+RANKED = [  # reasons by task and digest of a document; the order in which they are shown
+    ({"t b": ["right"], "t a": ["right"], "t c": ["none"]}, "t a, t c, t b"),
+    ({"t a": ["right"], "s d": ["right"], "s c": ["right"]}, "s c, t a, s d"),
+    ({"t a": ["none", "right"], "t b": ["right"], "t c": ["none"]}, "t a, t c, t b"),
+]
+
+
+@pytest.mark.parametrize(("reasons", "expected"), RANKED)
+def test_documents_are_ranked_by_task_and_last_reason_in_the_order_of_digests(
+    reasons, expected
+):
+    model = Model({(*key.split(), 0): x for key, x in reasons.items()})
+    keys = shown_documents.rank_keys([model])
+    assert ", ".join(f"{task} {digest}" for task, digest, _ in keys) == expected
+
+
+@pytest.mark.parametrize(("limit", "counts"), [(6, [3, 3]), (7, [3, 3]), (9, [4, 4])])
+def test_answers_that_are_shown_keep_within_their_number_in_all(limit, counts):
+    models = [Model({("t", f"{n}", 0): ["right"] for n in range(4)}) for _ in range(2)]
+    keys = shown_documents.rank_keys(models)
+    chosen = shown_documents.choose_keys(models, keys, limit)
+    assert [*map(len, chosen)] == counts
+    assert all(one == {*keys[: len(one)]} for one in chosen)
+
+
+SHORT, FRAMED, OTHER = [[0, "When?"]], [[0, "<s>"], 90], [[0, "How?"]]
+PROMPTS = [  # what answers were asked, if it is the task's; what is shown; who is marked
+    ([(FRAMED, True), (SHORT, True)], SHORT, []),
+    ([(OTHER, True), ([[0, "W"], [0, "?"]], True)], [[0, "W"], [0, "?"]], []),
+    ([(OTHER, False), ([[0, "Who?"]], False)], OTHER, [1]),
+    ([(OTHER, False), ([], False), (FRAMED, True), (SHORT, True)], SHORT, [0]),
+]
+
+
+@pytest.mark.parametrize(("asked", "expected", "marked"), PROMPTS)
+def test_the_shortest_prompt_of_the_task_is_shown_and_the_others_marked(
+    asked, expected, marked
+):
+    entry: dict = {"answers": [{} for _ in asked]}
+    prompts = [shown_documents.Prompt(*one) for one in asked]
+    shown_documents._add_prompt(entry, prompts, [7] * len(asked))
+    assert (entry["prompt"], entry["id"]) == (expected, 7)
+    assert [n for n, one in enumerate(entry["answers"]) if "prompt" in one] == marked
+
+
+def test_a_document_of_a_page_names_its_parts_and_its_copies_apart():
+    row = {"doc_id": 0, "reference": '"x"', "question_type": "a\u202e", "type": "0"}
+    row |= {"level": None}
+    key = "timebench_timedial", "0123456789abcdef", 2
+    entry = shown_documents._document_entry(key, row)
+    assert entry["key"] == "timebench_timedial-0123456789ab-2"
+    assert entry["parts"] == {"question_type": "a\\u202e", "type": "0"}
+    assert (entry["id"], entry["reference"]) == (0, "x")
+    assert shown_documents._document_entry((*key[:2], 0), row)["key"][-2:] == "ab"
+
+
 def test_a_run_whose_results_claim_several_names_has_the_first(make, tmp_path):
     for number, name in enumerate(("org/first", "org/a-second")):
         edit = {"name": name, "tasks": [("tcp_long", "tot_arithmetic")[number]]}
@@ -528,6 +682,11 @@ VALUES = [
     ('{"H": "3", "M": "20"}', "H 3, M 20"),
     ('["a", ["b", 5]]', "a, b, 5"),
     ("plain {", "plain {"),
+    ("{plain", "{plain"),
+    ('"x"', "x"),
+    ('{"a": null, "b": true}', "a null, b true"),
+    ("[" * 99_999, f"{'[' * 100} … {'[' * 100}"),
+    (f'["{"x" * 999}"]', f"{'x' * 100} … {'x' * 100}"),
     (None, None),
 ]
 
@@ -537,6 +696,86 @@ def test_a_value_is_shown_with_the_names_of_its_fields_if_there_are_several(
     encoded, shown
 ):
     assert shown_documents.plain(encoded) == shown
+
+
+PAGER = ("#back", "#next")
+VISIBLE = """
+const rows = (table) => all(".row", document.querySelector(table)).filter((row) => !row.hidden);
+return ["#ranking", ".scores"].map((table) => rows(table).length);
+"""
+
+
+def test_sections_show_the_first_fifteen_models_and_those_that_are_pinned(
+    driver, find, make, tmp_path
+):
+    runs = {f"Model {number}": planned(3) for number in range(16)}
+    runs["Model 0"] += planned(1, task="timebench_date_arithmetic")
+    make("html", runs, *BARE)
+    look(driver, tmp_path / "board.html")
+    pick = "document.querySelector('[name=show][value={}]').click()"
+    assert find("[name=show][value=all]")[0].is_displayed()
+    assert driver.execute_script(VISIBLE) == [16, 15]
+    for mode, count in (("pinned", 0), ("all", 16), ("top", 15)):
+        driver.execute_script(pick.format(mode))
+        assert driver.execute_script(VISIBLE) == [16, count]
+    last_pin = find("#ranking .pin")[-1]
+    last_pin.click()
+    assert last_pin.text == "★" and last_pin.get_attribute("aria-pressed") == "true"
+    assert driver.execute_script(VISIBLE) == [16, 16]
+    driver.execute_script(pick.format("pinned"))
+    assert driver.execute_script(VISIBLE) == [16, 1]
+    last_pin.click()
+    assert last_pin.text == "☆"
+    assert driver.execute_script(VISIBLE) == [16, 0]
+    find("#find")[0].send_keys(" MODEL 0 ")
+    assert driver.execute_script(VISIBLE) == [1, 1]
+    assert find("#shown")[0].text == "1 found"
+
+
+def test_a_page_of_fifteen_models_has_no_choice_of_them(make):
+    text = make("html", {f"{n}": planned(1) for n in range(15)}, *BARE)
+    assert '<fieldset hidden><legend class="sr">Models in' in text
+
+
+CARDS = """
+const row = document.querySelector("#ranking .row");
+const why = row.nextElementSibling;
+row.querySelector(".open").checked = true;
+byId("find").value = arguments[0];
+showModels();
+return [why.matches(".why"), row.hidden, why.hidden, row.querySelector(".open").checked];
+"""
+
+
+def test_what_stands_below_a_model_goes_with_it(driver, make, tmp_path):
+    make(
+        "html",
+        {"a": planned(3), "b": planned(3, task="timebench_date_arithmetic")},
+        *BARE,
+    )
+    look(driver, tmp_path / "board.html")
+    assert driver.execute_script(CARDS, "nobody") == [True, True, True, False]
+    assert driver.execute_script(CARDS, "") == [True, False, False, True]
+    assert driver.execute_script("return byId('shown').textContent") == ""
+
+
+def test_a_link_to_a_document_opens_its_page_of_the_list(driver, find, make, tmp_path):
+    make("html", {"a": planned(51)}, *BARE)
+    page = tmp_path / "board.html"
+    first, *_, last = (x["key"] for x in documents_of_page(page.read_text("utf-8")))
+    look(driver, page, f"#{last}")
+    wait_for(driver, FOCUS, "document")
+    shown = lambda: [len(find("#list a")), *(find(x)[0].is_enabled() for x in PAGER)]  # noqa: E731
+    assert shown() == [1, True, False]
+    assert find("#list [aria-current]")
+    find("#back")[0].click()
+    assert shown() == [50, False, True]
+    find("#next")[0].click()
+    assert shown() == [1, True, False]
+    find("[name=text]")[0].send_keys("30 years")
+    assert find("#count")[0].text == "1 of 51 found"
+    driver.execute_script("location.hash = arguments[0]", first)
+    wait_for(driver, FOUND, 51)  # another document is found without the filters
 
 
 @pytest.mark.parametrize(("count", "has_next"), [(50, False), (51, True)])

@@ -191,6 +191,51 @@ def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
     assert ys[-1] <= pictures.BOTTOM
 
 
+def test_a_level_whose_scores_are_left_out_is_no_point():
+    left_out = {"published": None, "flexible": None}
+    entrants = [Stub(name, {"1": 0.9, "2": 0.4, "3": 0.2}) for name in "xy"]
+    entrants[0].figures[f"{TASK}|level|3"] |= left_out
+    for level in "23":
+        entrants[1].figures[f"{TASK}|level|{level}"] |= left_out
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    assert [*panel.levels] == ["1", "2"]
+    assert [line.entrant.name for line in panel.lines] == ["x"]
+
+
+def test_tasks_that_no_model_answered_together_have_no_mean():
+    tasks = (TASK, "tot_semantic")
+    entrants = [Stub(task, {}) for task in tasks]
+    for entrant in entrants:
+        entrant.figures = figures({"1": 0.9, "2": 0.4}, entrant.name)
+        standing = Standing((entrant.name,), VERIFIED, [], [], (), VERIFIED)
+        entrant.standings = {"tot": standing}
+        entrant.benchmark_rows = {"tot": {"n": 18, "by": None}}
+    (panels,) = pictures.level_panels(entrants, [Group("tot", tasks)])
+    assert [(panel.name, panel.tasks) for panel in panels] == [(x, 1) for x in tasks]
+
+
+def test_names_at_the_ends_of_lines_are_in_the_order_of_the_ends():
+    ends = {"low": 0.1, "high": 0.9, "middle": 0.5}
+    entrants = [Stub(name, {"1": 0.5, "2": end}) for name, end in ends.items()]
+    ((panel,),) = pictures.level_panels(entrants, [ONE_TASK])
+    lines = sorted(panel.lines, key=lambda line: line.label_y["flexible"])
+    assert [line.entrant.name for line in lines] == ["high", "middle", "low"]
+    assert all(x.label_y["flexible"] == x.points["flexible"][-1].y for x in lines)
+
+
+def test_pairs_are_of_the_first_twelve_models_and_name_parts_as_text(monkeypatch):
+    counts = {(TASK, "question_type", "a\u202e"): [1, 0, 2, 0.5, 0.0]}
+    difference = lambda *_: {"counts": dict(counts)}  # noqa: E731
+    monkeypatch.setattr(pictures, "_common_documents", lambda *_: [[], []])
+    monkeypatch.setattr(pictures, "_difference", difference)
+    places = {Stub(f"{number}", {}): number for number in (*range(20, 9, -1), 1, 5)}
+    found = pictures.pairs(places, ONE_TASK)
+    assert found["models"] == [*range(20, 9, -1), 1]
+    assert len(found["pairs"]) == 12 * 11 / 2 and "20-1" in found["pairs"]
+    assert found["parts"] == [[TASK, "question_type", "a\\u202e"]]
+    assert found["pairs"]["20-1"]["flexible"]["parts"] == [[0, 1, 0, 2, 0.5, 0.0]]
+
+
 def test_the_level_at_which_a_model_is_first_below_a_half_is_said():
     scores = {
         "up": {"1": 0.5, "2": 0.9},
@@ -320,6 +365,7 @@ form.second.dispatchEvent(new Event("input", { bubbles: true }));
 def test_parts_of_pictures_lead_to_the_documents_that_they_count(driver, find, page):
     driver.get_log("browser")
     look(driver, page)
+    driver.execute_script("filters.text.value = 'what was looked for before'")
     link = find('[data-reason="other_value"], [data-reason="unreadable"]')[0]
     count = int(link.get_attribute("aria-label").rpartition(": ")[2].split()[0])
     driver.execute_script(
@@ -398,6 +444,256 @@ def test_a_statement_without_a_value_is_told_from_none(driver, page):
         [without, with_statement],
         [with_statement, with_statement],
     ]
+
+
+WHY = "athe end is missing; cut off"
+WORDS = [  # expressions of the page, and their values
+    ("signed(0.0123)", "+1.2"),
+    ("signed(0)", "0.0"),
+    ("signed(-0.5)", "-50.0"),
+    ("shorten('abcd', 4)", "abcd"),
+    ("shorten('abcde', 4)", "abc…"),
+    ("[0, 0.5, 1].map(signOf)", ["✗", "0.50", "✓"]),
+    ("cellValue(make('td', { textContent: '−1.5 (−2.0 to 1.0)' }))", -1.5),
+    ("cellValue(make('td', { textContent: '–' }))", None),
+    ("cellValue(cell)", 0.125),
+    ("showPieces([]).textContent", "(empty)"),
+    (
+        "showPieces([[0, 'a'], 1234, [3, 'b']]).textContent",
+        "a [… 1,234 characters …] b",
+    ),
+    ("showAnswer(cut_off, { task: 't' }).querySelector('h3').textContent", WHY),
+    ("partName(['x_a_b', 'type', 'v_w'], 'x')", "a b, v w"),
+    ("partName(['x_a_b', null, ''], 'x')", "a b"),
+    ("partName(['y_a', 'type', 'v_w'], 'y')", "v w"),
+    ("partName(['y_a', null, ''], 'y')", "a"),
+    ("(setWins({ better: 0, worse: 0, value: 'v' }), wins_text())", "a above a, v ✕"),
+    ("(setWins({ better: 0, worse: 0, value: '' }), wins_text())", "a above a ✕"),
+    ("preview(documents[0])", "… one"),
+    ("preview(documents[2])", "Read this"),
+    ("listItem(documents[1]).textContent", "t 2 2/3  1/3… other"),
+    ("listItem(documents[0]).textContent", "t … one"),
+]
+WORDS_PAGE = """
+data.models[0] = "a";
+data.tasks.x = ["x_a_b", "x_c"];
+data.tasks.y = ["y_a"];
+data.reasons.t = { none: "the end is missing" };
+const cut_off = { model: 0, reason: "none", invalid: "cut_off", scores: [0, 0], read: [null, null], response: [] };
+starts.clear();
+const scores = [[1, 0.5], [1, 1], [0.5, 0]];
+const cell = make("td", { textContent: "12.5+" });
+cell.dataset.v = "0.125";
+const wins_text = () => byId("wins").textContent;
+const answers = scores.map((both) => ({ scores: both }));
+documents = [
+  { task: "t", prompt: [[0, "Read this: one"]], answers: [{ scores: [null, null] }] },
+  { task: "t", id: 2, prompt: [[0, "Read this: other"]], answers },
+  { task: "u", prompt: [[0, "Read this"]], answers },
+];
+"""
+
+
+def test_a_page_puts_figures_names_and_texts_in_words(driver, page):
+    look(driver, page)
+    expressions = ", ".join(expression for expression, _ in WORDS)
+    found = driver.execute_script(f"{WORDS_PAGE} return [{expressions}];")
+    assert found == [value for _, value in WORDS]
+
+
+ASKED = [  # what is asked for, and whether the document is found
+    ({}, True),
+    ({"model": "0", "reason": "right"}, True),
+    ({"model": "0", "reason": "other_value"}, False),
+    ({"model": "1", "reason": "other_value"}, True),
+    ({"reason": "unreadable"}, False),
+    ({"model": "2"}, False),
+    ({"differ": "0"}, False),
+    ({"differ": "1"}, True),
+    ({"text": " some PROMPT "}, True),
+    ({"text": "ref"}, True),
+    ({"text": "t 7"}, True),
+    ({"text": "said"}, True),
+    ({"text": "else"}, False),
+    ({"task": "t"}, True),
+    ({"task": "u"}, False),
+]
+FITS = """
+const one = { model: 0, reason: "right", scores: [1, 0], response: [[0, "He SAID"]] };
+const other = { model: 1, reason: "other_value", scores: [1, 1], response: [] };
+const doc = { task: "t", id: 7, prompt: [[0, "Some Prompt"]], reference: "REF", answers: [one, other] };
+const all = { text: "", task: "", model: "", reason: "", differ: "" };
+return arguments[0].map((asked) => fits({ ...doc }, { ...all, ...asked }));
+"""
+
+
+def test_a_document_is_found_by_one_answer_that_has_all_that_is_asked(driver, page):
+    look(driver, page)
+    found = driver.execute_script(FITS, [asked for asked, _ in ASKED])
+    assert found == [is_found for _, is_found in ASKED]
+
+
+WON = [  # of which part, by which score, and whose; whether it is a document of it
+    ({"by": "type", "value": "v", "rule": 1, "better": 1, "worse": 0}, True),
+    ({"by": "type", "value": "w", "rule": 1, "better": 1, "worse": 0}, False),
+    ({"by": None, "value": "", "rule": 1, "better": 1, "worse": 0}, True),
+    ({"by": None, "value": "", "rule": 1, "better": 0, "worse": 1}, False),
+    ({"by": None, "value": "", "rule": 0, "better": 1, "worse": 0}, False),
+    ({"by": None, "value": "", "rule": 1, "better": 1, "worse": 2}, False),
+    ({"task": "u", "by": None, "rule": 1, "better": 1, "worse": 0}, False),
+]
+IS_WIN = """
+const answers = [{ model: 0, scores: [1, 0] }, { model: 1, scores: [1, 1] }];
+const doc = { task: "t", parts: { type: "v" }, answers };
+return arguments[0].map((won) => { wins = { task: "t", ...won }; return isWin(doc); });
+"""
+
+
+def test_a_bar_leads_to_documents_of_its_part_that_its_model_is_better_at(driver, page):
+    look(driver, page)
+    found = driver.execute_script(IS_WIN, [won for won, _ in WON])
+    assert found == [is_win for _, is_win in WON]
+
+
+SORTED = """
+const cell = (text) => make("tr", { className: "row" }, make("td", { textContent: text }));
+const header = make("th");
+header.dataset.sort = arguments[0];
+const why = make("tr", {}, make("td", { textContent: "why" }));
+const rows = [cell("1.0"), why, cell("–"), cell("−2.0"), cell("10.0")];
+const body = make("tbody", {}, ...rows);
+make("table", {}, make("thead", {}, make("tr", {}, header)), body);
+return [1, 2].map(() => {
+  sort(header, 0);
+  return [header.ariaSort, [...body.rows].map((row) => row.textContent).join(" ")];
+});
+"""
+
+
+def test_a_column_is_sorted_by_numbers_and_what_has_none_is_last(driver, page):
+    look(driver, page)
+    down = ["descending", "10.0 1.0 why −2.0 –"]
+    up = ["ascending", "−2.0 1.0 why 10.0 –"]
+    assert driver.execute_script(SORTED, "") == [down, up]
+    assert driver.execute_script(SORTED, "up") == [up, down]
+
+
+PARTS = """
+const names = [["t", "type", "few"], ["t", "type", "many"], ["t", null, ""]];
+const parts = [[0, 1, 0, 9, 1, 0.5], [1, 1, 0, 10, 1, 0.9], [2, 1, 2, 19, 1, 0.7]];
+data.tasks.t = ["t"];
+const turned = partsOfPair({ parts }, true);
+const said = (those) => mostDifferent(blocksOfPair(those, names), names, "t").textContent;
+return [
+  turned.map((part) => [part.place, part.counts, part.means]),
+  ...[turned, turned.slice(0, 1), turned.slice(2)].map(said),
+];
+"""
+
+
+def test_the_part_in_which_two_models_differ_most_is_said_of_enough_rows(driver, page):
+    look(driver, page)
+    parts, *said = driver.execute_script(PARTS)
+    assert parts == [
+        [2, [2, 1], [0.7, 1]],
+        [1, [0, 1], [0.9, 1]],
+        [0, [0, 1], [0.5, 1]],
+    ]
+    order = "Bars are shares of the rows, in the order of the scores’ difference."
+    most = "Of at least 10 rows, the {} in which they differ most is {} % of {} rows. "
+    types = most.format("question type", "many: 90.0 against 100.0", 10)
+    tasks = most.format("task", "t: 70.0 against 100.0", 19)
+    assert said == [types + order, tasks + order, order]
+
+
+def test_a_pair_s_picture_names_each_side_and_counts_in_words(driver, find, page, data):
+    look(driver, page)
+    for turn in (1, -1):
+        value, *_ = data["pairs"]["tot"]["pairs"]["0-1"]["flexible"]["difference"]
+        caption = find("#pair-figure figcaption")[0].text
+        assert f"flexible: {100 * turn * value:+.1f} points (95 % interval" in caption
+        names = data["models"][::turn]
+        heads = [x.text for x in find("#pair-figure .head")]
+        assert heads == [f"{name} higher" for name in names]
+        for side, name in enumerate(names):
+            link = find(f"#pair-figure .side{side}")[0]
+            title = link.find_element("css selector", "title")
+            count = link.find_elements("css selector", "text")[0].text
+            said = f"{name} has the higher score of {count} documents in "
+            assert title.get_attribute("textContent").startswith(said)
+        driver.execute_script(TURN)
+
+
+SURE = """
+const pair = data.pairs.tot.pairs["0-1"].flexible;
+pair.difference = [-0.5, -0.7, -0.2];
+showPair();
+"""
+EMPTY = """
+const figure = byId("pair-figure");
+data.pairs.tot.pairs["0-1"].flexible.parts = [[0, 0, 0, 36, 0.5, 0.5]];
+showPair();
+const texts = [figure.textContent];
+delete data.pairs.tot.pairs["0-1"];
+showPair();
+return [...texts, figure.textContent];
+"""
+
+
+def test_a_pair_says_whether_a_difference_is_shown_and_when_there_is_nothing(
+    driver, find, page
+):
+    look(driver, page)
+    driver.execute_script(SURE)
+    ends = "-50.0 points (95 % interval -70.0 to -20.0)"
+    for said in (ends, "+50.0 points (95 % interval +20.0 to +70.0)"):
+        caption = find("#pair-figure figcaption")[0].text
+        assert f"flexible: {said} on 36 documents. The interval is not adj" in caption
+        driver.execute_script(TURN)
+    equal, nothing = driver.execute_script(EMPTY)
+    assert equal.endswith("They have the same score of every document.")
+    assert nothing == "These two have no common documents."
+
+
+BARS_OF_ONE = """
+byId("find").value = "BOLD";
+showModels();
+const parts = [...barsPicture(document.querySelector(".bars")).querySelectorAll("svg.part")];
+return [...new Set(parts.map((part) => part.getAttribute("y")))];
+"""
+
+
+def test_a_saved_picture_has_the_models_that_are_found_alone(driver, page):
+    look(driver, page)
+    assert driver.execute_script(BARS_OF_ONE) == ["0"]
+
+
+SHOWN_ANSWERS = """
+filters.model.value = "1";
+search();
+const names = () => all("#document .answer h3 bdi").map((one) => one.textContent);
+const first = names()[0];
+found[0].answers[0].prompt = "another";
+showDocument(found[3]);
+search();
+const kept = shown === found[3];
+showDocument(found[0]);
+const marked = all("#document .answer").map((one) => one.textContent.includes("; to another prompt"));
+return [first, kept, marked, document.getElementById("document").textContent];
+"""
+
+
+def test_the_answer_that_is_asked_for_is_first_and_another_prompt_is_told(
+    driver, page, data
+):
+    look(driver, page)
+    first, is_kept, marked, text = driver.execute_script(SHOWN_ANSWERS)
+    assert first == data["models"][1]
+    assert is_kept
+    assert "question type: " in text
+    assert marked == [False, True]
+    assert "The answers that are marked had another prompt." in text
+    assert driver.get_log("browser") == []
 
 
 SAVED = """
