@@ -10,16 +10,24 @@ from types import SimpleNamespace
 import pytest
 
 from lm_eval_tasks.fresh.utils import load
+from tests.answers import write
 from tests.conftest import EXAMPLES, PACK
 from utils.core.cli import quoted
 from utils.core.documents import documents
+from utils.core.errors import ToolError
 from utils.core.task_scorers import configuration, prompt, scorer
 from utils.integrity import run_checks as checks
 from utils.integrity.run_checks import Check, frame_of, render_messages, text_of
 from utils.packs.random_sample import Drawn
 from utils.verdicts import judge_answer
-from utils.verdicts.judge_answer import encode_value
-from utils.verdicts.read_answers import Answer, sha256
+from utils.verdicts.judge_answer import encode_value, value_text
+from utils.verdicts.read_answers import (
+    Answer,
+    claims_of,
+    read_results,
+    sha256,
+    typed_claim,
+)
 
 
 TASK = "tot_arithmetic"
@@ -340,6 +348,83 @@ def test_values_of_a_table_are_plain_json():
     for value in (float("inf"), {"H": float("nan")}, {(1, 2): 3}, {"é": {Decimal(5)}}):
         encoded = encode_value(value)
         assert json.loads(encoded, parse_constant=pytest.fail) is not None
+
+
+ENCODED = [
+    (None, None),
+    ({"b": 1, "a": "é"}, '{"a": "é", "b": 1}'),
+    (frozenset("gfedcba"), '["a", "b", "c", "d", "e", "f", "g"]'),
+    (Decimal("5.0"), '"5"'),
+    (Decimal("1E+3"), '"1000"'),
+    (Decimal("1E-30"), '"1E-30"'),
+    (Decimal("1E+30"), '"1E+30"'),
+    ("x" * 999, f'"{"x" * 499} … {"x" * 499}"'),
+]
+
+
+@pytest.mark.parametrize(("value", "expected"), ENCODED)
+def test_equal_values_of_a_table_are_spelled_alike(value, expected):
+    assert encode_value(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (None, "May?"),
+        ('"May 5"', "May 5"),
+        ('["May"]', '["May"]'),
+        ('["a … z"', '["a … z"'),  # JSON that was cut
+    ],
+)
+def test_a_value_is_shown_as_its_text_or_what_stands_in_its_place(cell, expected):
+    row = {"value": cell, "reference": cell, "flexible": "May?", "published": "?"}
+    assert value_text(row) == value_text(row, "reference") == expected
+
+
+CLAIMS = [  # what results say, the type that is asked for, and what counts
+    (5, int, 5),
+    (5, float, 5),
+    (0.5, float, 0.5),
+    (0.5, int, None),
+    (True, int, None),
+    (True, float, None),
+    ("5", int, None),
+    (10**15 - 1, int, 10**15 - 1),
+    (10**15, int, None),
+    (-(10**15), int, None),
+    (float("nan"), float, None),
+    ("x" * 201, str, "x" * 200),
+    (5, str, None),
+]
+
+
+@pytest.mark.parametrize(("value", "kind", "expected"), CLAIMS)
+def test_a_claim_is_of_its_type_and_short(value, kind, expected):
+    assert typed_claim(value, kind) == expected
+
+
+def test_results_claim_what_they_say_of_a_task_or_of_its_run():
+    run = {
+        "model_name": "m",
+        "date": 1.5,
+        "config": {"limit": 0.1},
+        "chat_template": "",
+    }
+    assert claims_of(run, TASK) == {}
+    for known in ({"versions": {TASK: "1." * 20}}, {"configs": {TASK: {"repeats": 2}}}):
+        claims = claims_of(run | known, TASK)
+        told = ("model_name", "date", "limit", "chat_template", "version", "repeats")
+        version = "1." * 10 if "versions" in known else None
+        repeats = None if version else 2
+        assert [claims[x] for x in told] == ["m", 1.5, 0.1, True, version, repeats]
+        assert claims_of(run | known, "tcp_long") == {}
+
+
+@pytest.mark.parametrize("key", ["chat_template", "system_instruction", "versions"])
+def test_results_with_a_cell_of_another_type_are_named_with_it(tmp_path, key):
+    path = write(tmp_path / "results.json", {key: 1})
+    with pytest.raises(ToolError, match=rf"is not a results file \('{key}' is a int, "):
+        read_results(path)
 
 
 TEXTS = [  # a text, and whether a prompt that quotes two lines has it

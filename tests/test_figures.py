@@ -25,10 +25,19 @@ from utils.core.task_scorers import benchmarks, configuration, scorer
 from utils.figures import cite, health
 from utils.figures.score_rows import rows_of_run
 from utils.packs.random_sample import Drawn
-from utils.verdicts.constant_answers import References
+from utils.verdicts.constant_answers import References, sum_f1
 from utils.verdicts.judge_answer import judge_answer
 from utils.verdicts.read_answers import Answer, custom_id, sha256
-from utils.verdicts.tally import MOST_OF_ALL_PARTS, MOST_PARTS, OTHER_PARTS, Tally
+from utils.verdicts.tally import (
+    MOST_OF_ALL_PARTS,
+    MOST_PARTS,
+    OTHER_PARTS,
+    Counted,
+    Document,
+    Figures,
+    Tally,
+    _traits,
+)
 
 
 TASK = "tot_arithmetic"
@@ -355,6 +364,23 @@ def test_all_options_together_are_tried_as_a_constant_answer():
     assert max(references.constants().values()) == 1
 
 
+@pytest.mark.parametrize("task", ["tcp_long", "timebench_menatqa_scope"])
+def test_a_gold_of_many_documents_is_tried_whatever_its_place(task):
+    references = References(task)
+    for number, month in enumerate((1, 2, 3, 4, 12, 12)):
+        doc = {"question": f"{number}?", "dialogue": ["A: hi"], "context": "C"}
+        doc |= {"answer": f"2020-{month:02}-01", "answer_format": "YYYY-MM-DD"}
+        references.add(doc | {"golds": [f"word{month:02}"]})
+    assert max(references.constants().values()) == 2
+
+
+def test_golds_share_words_without_case_articles_and_punctuation():
+    golds = Counter({"The Cat": 2, "a cat.": 1, "black cat": 1, "dog": 3})
+    assert sum_f1(golds) == pytest.approx(
+        {"The Cat": 3 + 2 / 3, "a cat.": 3 + 2 / 3, "black cat": 3, "dog": 3}
+    )
+
+
 def test_ids_that_collide_as_numbers_take_no_more_time():
     doc, task = documents("tcp_long", EXAMPLES)[0], "tcp_long"
     row = judge_answer(Answer("", {}, task, doc=doc, response="?"), doc, "file", None)
@@ -414,6 +440,92 @@ def test_all_breakdowns_of_a_task_have_so_many_parts():
     kept_parts = [part for part in tally.parts if part[1] != OTHER_PARTS]
     assert len(kept_parts) == MOST_OF_ALL_PARTS
     assert sum(part.n for part in tally.parts.values()) == 3 * (MOST_PARTS - 2)
+
+
+def answered(table: str, *samples: str, error: float | None = None) -> Document:
+    """Return a document of a table with numbered answers, of which the last has an error."""
+    answers = [
+        Counted(sample, {}, "right", True, [], None, None, "", 9, row, 10 + row)
+        for row, sample in enumerate(samples)
+    ]
+    answers[-1] = answers[-1]._replace(error=error, error_unit=error and "days")
+    return Document("d", "cluster", 0, {}, answers, table=table)
+
+
+def test_of_answers_in_another_file_those_that_are_new_count():
+    tally, rows = Tally("tcp_long"), [{"row": 0}, {"row": 1}, {"row": 2}]
+    assert [*tally.join(answered("A", "0", "1"), rows)] == []
+    refused = [*tally.join(answered("B", "1", "0", "2"), rows)]
+    fault = "is a second answer to document 0 of tcp_long; keep 1, or number them by"
+    assert [(line, said.startswith(fault)) for line, said in refused] == [
+        (10, True),
+        (11, True),
+    ]
+    [document] = tally.documents
+    assert [answer.sample for answer in document.answers] == ["0", "1", "2"]
+    assert ([*document.rows], document.row, document.table) == (rows, rows[2], "B")
+
+
+def test_errors_are_of_answers_with_a_value_and_the_unit_is_theirs():
+    document = answered("A", "0", "1", error=2.0)
+    assert (document.errors, document.unit) == ([2.0], "days")
+    document.answers[0] = document.answers[0]._replace(error=0.0)
+    assert document.errors == [0.0, 2.0]
+    assert (answered("A", "0").errors, answered("A", "0").unit) == ([], "")
+
+
+def test_a_score_is_the_mean_of_answers_that_all_have_it_and_reasons_count_answers():
+    document = answered("A", "0", "1", "2")
+    cells = ({"a": 1, "b": 1}, True), ({"a": 0, "b": 0}, False), ({"a": 0}, False)
+    document.answers = [
+        answer._replace(scores=scores, is_extracted=is_extracted, traits=["silent"])
+        for answer, (scores, is_extracted) in zip(document.answers, cells)
+    ]
+    assert document.means() == {"a": 1 / 3}
+    figures = Figures("tcp_long", [document])
+    assert (figures.n, figures.answers) == (1, 3)
+    assert (figures.reasons, figures.unextracted) == ({"right": 3}, {"right": 2})
+    assert figures.counts == {"silent": 3}
+
+
+def test_the_document_with_the_fewest_answers_is_named():
+    tally = Tally("tcp_long")
+    for number, samples in enumerate(("012", "0", "01")):
+        document = answered("A", *samples)
+        document.digest, document.doc_id = f"{number}" * 64, None if number else "a"
+        assert [*tally.join(document, [])] == []
+    assert tally.fewest() == (1, f"document {'1' * 12} of tcp_long")
+
+
+PLAIN_ROW = dict.fromkeys(("invalid", "finish_reason", "changed", "has_system"))
+PLAIN_ROW |= {"reason": "right", "excerpt": "x"}
+TRAITS = [  # cells of a row, and what is counted of the answer
+    ({"finish_reason": "stop"}, []),
+    ({}, ["cut_off_unknown", "silent"]),
+    ({"finish_reason": "length", "invalid": "cut_off"}, ["cut_off", "length"]),
+    (
+        {"finish_reason": "length", "invalid": "cut_off", "reason": "cut_off"},
+        ["cut_off", "length"],
+    ),
+    (
+        {"finish_reason": "stop", "invalid": "cut_off", "reason": "cut_off"},
+        ["cut_off", "unended"],
+    ),
+    ({"invalid": "cut_off", "reason": "cut_off"}, ["cut_off", "unended", "silent"]),
+    ({"finish_reason": "stop", "excerpt": " \n"}, ["blank"]),
+    ({"finish_reason": "stop", "has_system": False}, ["no_system"]),
+    ({"finish_reason": "stop", "has_system": True}, []),
+    (
+        {"finish_reason": "stop", "invalid": "no_instruction"},
+        ["no_instruction", "no_system"],
+    ),
+    ({"finish_reason": "stop", "changed": True}, ["changed"]),
+]
+
+
+@pytest.mark.parametrize(("cells", "expected"), TRAITS)
+def test_what_is_amiss_with_an_answer_is_counted_by_its_kind(cells, expected):
+    assert _traits(PLAIN_ROW | cells) == expected
 
 
 @pytest.mark.parametrize(("silent", "is_told"), [(1, False), (2, True)])

@@ -60,6 +60,8 @@ UNREAD = [
         "score x --include_path no/such/folder/of/tasks",
         "'no/such/folder/of/tasks' is not a folder; name another",
     ),
+    ("score x --workers 0", "'0' is not a whole number from 1 on"),
+    ("score x --k 0", "argument --k: "),
     ("offline", "the following arguments are required: "),
     ("twins x --gen-seed 1", "arguments are required: --include_path"),
     ("leaderboard a.jsonl --html ''", "argument --html: is empty; name a file"),

@@ -4,12 +4,14 @@ import ast
 import glob
 import re
 import shlex
+from argparse import ArgumentParser
 
 import pytest
 
 from tests.conftest import ROOT
 from utils.__main__ import main
 from utils.core.task_scorers import all_tasks, scorer
+from utils.verdicts.cli_options import answer_options
 
 
 TOOLS = (ROOT / "utils" / "README.md").read_text(encoding="utf-8")
@@ -106,3 +108,15 @@ def test_tables_of_the_examples_are_what_the_command_prints(
     assert main(arguments) == 0
     printed = capsys.readouterr().out
     assert [line for line in lines if line not in printed] == [], f"{page}: {command}"
+
+
+def test_the_limits_of_an_argument_are_those_that_a_readme_says():
+    parser = ArgumentParser()
+    answer_options(parser)
+    options = vars(parser.parse_args([]))
+    said = re.findall(r"([\d,]+) \w+ \(`--(most_\w+)`\)", TOOLS)
+    assert len(said) == 3
+    for number, option in said:
+        assert options[option] == int(number.replace(",", ""))
+    assert "or half an hour of processor time\n(`--most_argument_seconds`)" in TOOLS
+    assert options["most_argument_seconds"] == 30 * 60

@@ -19,7 +19,9 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+from tests.answers import write
 from tests.conftest import EXAMPLES, LM_EVAL, PACK, ROOT, run_python
+from tests.logs import sample
 from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of
@@ -368,6 +370,7 @@ DRAWN = [  # seed, rows and whether they were drawn again, of two tasks; what is
     ([(7, 20, True), (7, 30, True)], "a random sample of seed 7, 10 of 50 rows"),
     ([(7, 20, True), (7, 30, False)], "seed 7, 10 of 50 rows, not drawn again"),
     ([(7, 20, True), (8, 30, True)], "10 rows instead of 600"),
+    ([(7, 20, True), None], "10 rows instead of 600"),
 ]
 
 
@@ -376,10 +379,32 @@ def test_a_sample_of_several_tasks_is_as_well_known_as_its_least_known_part(
     cells, expected
 ):
     tallies = [
-        SimpleNamespace(task=task, drawn=random_sample.Drawn(*cell))
+        SimpleNamespace(task=task, drawn=cell and random_sample.Drawn(*cell))
         for task, cell in zip(("tcp_short", "tcp_long"), cells)
     ]
     assert rows_remark(tallies, 10).endswith(expected)
+
+
+ROWS = "the benchmark's"
+UNDRAWN = [  # what the rows of TCP's tasks are, and their number; what is said of them
+    ([ROWS, ROWS], 600, None),
+    ([ROWS, ROWS], 1_599, "1,599 rows instead of 600"),
+    ([ROWS, f"not {ROWS}"], 600, f"other rows than {ROWS}"),
+    ([ROWS, f"as many as {ROWS}"], 600, None),
+    ([ROWS, ROWS, "made from a seed"], 700, None),
+]
+
+
+@pytest.mark.parametrize(("rows", "count", "expected"), UNDRAWN)
+def test_rows_that_no_seed_drew_are_told_by_number_and_fingerprint(
+    rows, count, expected
+):
+    tasks = ("tcp_short", "tcp_long", "fresh_tcp_long")
+    tallies = [
+        SimpleNamespace(task=task, drawn=None, describe_rows=lambda text=text: text)
+        for task, text in zip(tasks, rows)
+    ]
+    assert rows_remark(tallies, count) == expected
 
 
 def test_the_smallest_share_of_a_task_is_promised():
@@ -462,3 +487,18 @@ def test_rows_of_unknown_number_are_no_part_of_more():
     assert (
         random_sample.recognise("twin_tot_arithmetic", 1, Counter(["00"]), PACK) is None
     )
+
+
+@pytest.mark.parametrize(("seed", "is_drawn"), [(0, True), (None, False)])
+def test_a_seed_of_0_draws_a_sample_as_any_other(tmp_path, call, seed, is_drawn):
+    docs = documents("tcp_long", EXAMPLES)
+    rows = draw_rows("tcp_long", 0, EXAMPLES)[:3]
+    lines = [sample(row, docs[row], "", "x") for row in rows]
+    write(tmp_path / "samples_tcp_long_2026-01-01T00-00-00.jsonl", *lines)
+    config = {"metadata": {random_sample.SEED_KEY: seed}}
+    write(
+        tmp_path / "results_2026-01-01T00-00-00.json", {"configs": {"tcp_long": config}}
+    )
+    _, [row, *_], _ = call(tmp_path)
+    expected = f"a random sample of seed 0, 3 of {len(docs)} rows"
+    assert (row["rows"] == expected) == is_drawn

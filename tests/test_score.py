@@ -24,8 +24,15 @@ from utils.core.text_layout import Layout
 from utils.packs import disputed
 from utils.score import _notes, _number_form
 from utils.verdicts import tally as figures
-from utils.verdicts.judge_answer import shorten
-from utils.verdicts.read_answers import custom_id, sha256
+from utils.verdicts.judge_answer import judge_answer, shorten
+from utils.verdicts.page_excerpts import cut, shown_prompt, shown_response
+from utils.verdicts.read_answers import (
+    Answer,
+    custom_id,
+    messages_of,
+    read_answers,
+    sha256,
+)
 
 
 RECORDED = [x.stem for x in sorted((EXAMPLES / "responses/careful").glob("*.jsonl"))]
@@ -430,6 +437,7 @@ LINES = {
     "cut off": ('{"task": "tcp_long", "resp', "; fix the line"),
     "not UTF-8": (b'{"a": "\xe9"}\n', "is not UTF-8; save the file as UTF-8"),
     "deep": ("[" * 100_000, "is nested too deeply; fix the line"),
+    "start of another hash": (GOOD | {"doc_hash": "-"}, "answers another version of document 0 of tcp_long"),
     "foreign": ({"prompt": "a", "completion": "b"}, "has no 'response', 'filtered_resps'"),
     "no task": ({"response": "a"}, "does not name its task; name the file samples_"),
     "task of another pack": (GOOD | {"task": "gsm8k"}, "task 'gsm8k' is unknown; "),
@@ -452,6 +460,7 @@ LINES = {
     "row and wrong task": ({"task": "tcp_short", "response": "", "index": 0, "dialogue": ["a"], "answer": "2024-04-12"}, "or name another --task"),
     "batch without a body": (OUTPUT | {"response": []}, "has no answer but []; send"),
     "batch with an error": (OUTPUT | {"error": {"code": "batch_expired"}}, 'has no answer but {"code": "batch_expired"}; send'),
+    "batch with an error and a status": (OUTPUT | {"error": "expired", "response": {"status_code": 400}}, 'has no answer but "expired"; send'),
     "batch with a status": (OUTPUT | {"response": {"status_code": 400, "body": {}}}, 'has no answer but {"status_code": 400, "body":'),
     "request of a batch": (OUTPUT | {"body": {"messages": []}}, "is a request; give the output of the batch instead"),
     "batch of another version": (OUTPUT | {"response": {"body": {"choices": [{"text": "one"}]}}}, "answers another version of document 7 of tcp_long"),
@@ -464,7 +473,7 @@ def test_a_line_that_cannot_be_scored_is_named_the_others_scored(tmp_path, call,
     path = write(tmp_path / "answers.jsonl", GOOD, line, "", GOOD | {"doc_id": 5})
     status, rows, said = call(path, "--output", tmp_path / "out")
     assert (status, rows[0]["n"], said.count("\n")) == (1, 2, 1)
-    assert said.startswith(f"{path}, line 2: ")
+    assert said.startswith(f"{path}, line 2: ") and said.count(f"{path}") == 1
     assert expected in said
     assert [row["doc_id"] for row in verdicts(tmp_path / "out")] == [0, 5]
 
@@ -510,6 +519,83 @@ def test_what_came_before_damage_is_scored(tmp_path, call):
         status, rows, said = call(path, "--output", tmp_path / "out")
         assert (status, rows[0]["task"]) == (1, "tcp_long")
         assert said.endswith("gzip data is cut off or damaged; get the file again\n")
+
+
+def test_what_is_wrong_with_lines_and_with_the_end_of_a_file_is_told(tmp_path, call):
+    faulty = b"".join(
+        json.dumps(GOOD | {"response": 1}).encode() + b"\n" for _ in "abcdef"
+    )
+    path = write(tmp_path / "x.jsonl.gz", gzip.compress(faulty) + ZIPPED[:-12])
+    status, _, said = call(path)
+    *lines, more, end = said.splitlines()
+    assert (status, len(lines), more) == (1, 5, f"{path}: 1 more line was refused")
+    assert end.startswith(f"{path}: after line ") and "damaged" in end
+
+
+def test_the_example_of_a_reason_is_the_first_of_the_first_file(tmp_path, call_score):
+    wrong = GOOD | {"response": "\\boxed{1999-01-01}"}
+    write(tmp_path / "run" / "a.jsonl", wrong | {"doc_id": 5}, wrong | {"doc_id": 3})
+    write(tmp_path / "run" / "b.jsonl", wrong | {"doc_id": 1})
+    _, printed, _ = call_score(tmp_path / "run")
+    assert re.findall("as in document (.) of", printed) == ["5"]
+
+
+def test_the_first_model_that_a_batch_names_served_it(tmp_path, call):
+    docs, lines = documents("tcp_long", EXAMPLES), []
+    for number, model in enumerate((None, "m-1", "m-2")):
+        body = {"model": model, "choices": [{"text": "a"}]}
+        name = custom_id("tcp_long", number, docs[number])
+        lines.append({"custom_id": name, "response": {"body": body}})
+    _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines))
+    assert row["run"] == "m-1"
+    lines[1]["response"]["body"]["model"] = 5  # which is no name
+    _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines[:2]))
+    assert row["run"] == "x"
+
+
+def test_refused_lines_are_counted_with_the_filter_that_they_are_of(
+    tmp_path, call_score
+):
+    doc = documents("tcp_long", EXAMPLES)[0]
+    lines = [sample(0, doc, "", "x", filter=name) for name in "fg"]
+    lines += [lines[1] | {"doc_hash": ""}] * 2
+    path = write(tmp_path / "samples_tcp_long_2026-01-01T00-00-00.jsonl", *lines)
+    _, printed, _ = call_score(path)
+    of_f, of_g = printed.split("\n## ")[1:]
+    assert "Refused lines" not in of_f
+    assert "Refused lines, not in these figures: 2." in of_g
+
+
+def test_an_id_is_of_one_document(tmp_path, call):
+    docs = documents("tcp_long", EXAMPLES)
+    lines = [
+        GOOD | {"doc": doc, "doc_id": "a", "sample": number}
+        for number, doc in enumerate(docs[:2])
+    ]
+    status, [row, *_], said = call(write(tmp_path / "x.jsonl", *lines))
+    assert (status, row["n"]) == (1, 1)
+    assert "line 2: is a second answer to document 'a' of tcp_long; keep 1, or" in said
+
+
+SAME_RESPONSES = {  # responses through a second filter -> whether they are those of the first
+    "the same": ([["a"], ["b"]], True),
+    "others of the first document": ([["c"], ["b"]], False),
+    "exchanged": ([["b"], ["a"]], False),
+}
+
+
+@pytest.mark.parametrize("kind", SAME_RESPONSES)
+def test_filters_of_a_task_have_the_same_responses(tmp_path, call, kind):
+    docs, (responses, is_same) = documents("tcp_long", EXAMPLES), SAME_RESPONSES[kind]
+    lines = [
+        sample(n, docs[n], "", "x", filter=name, resps=[response])
+        for name, of_filter in (("f", [["a"], ["b"]]), ("g", responses))
+        for n, response in enumerate(of_filter)
+    ]
+    name = "samples_tcp_long_2026-01-01T00-00-00.jsonl"
+    status, _, said = call(write(tmp_path / name, *lines))
+    assert ("the filters of tcp_long have different 'resps'" in said) != is_same
+    assert status == (not is_same)
 
 
 def test_the_first_refused_lines_are_named_and_all_are_counted(tmp_path, call_score):
@@ -570,6 +656,153 @@ def test_a_report_says_what_is_scored_and_why(tmp_path, capsys, monkeypatch):
 def test_a_long_text_is_shown_by_its_start_and_its_end():
     assert shorten("a" * 200) == "a" * 200
     assert shorten(f"{'s' * 200}{'e' * 200}") == f"{'s' * 100} … {'e' * 100}"
+
+
+CUTS = [  # a text, spans in it, how long it may be; its pieces
+    ("abcdefghij", [None, None], 10, [[0, "abcdefghij"]]),
+    (
+        "abcdefghij",
+        [(2, 4), (3, 6)],
+        10,
+        [[0, "ab"], [1, "c"], [3, "d"], [2, "ef"], [0, "ghij"]],
+    ),
+    ("abcdefghij", [], 9, [[0, "abcd"], 2, [0, "ghij"]]),
+    (
+        "abcdefghijklmnopqrstuvwx",
+        [None, (6, 18)],
+        12,
+        [[0, "ab"], 2, [0, "ef"], [2, "gh"], 8, [2, "qr"], [0, "st"], 2, [0, "wx"]],
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "spans", "longest", "expected"), CUTS)
+def test_a_long_text_of_a_page_keeps_what_is_around_answers(
+    text, spans, longest, expected
+):
+    assert cut(text, spans, longest) == expected
+
+
+def test_a_page_marks_the_answer_of_each_rule():
+    row = {"published_span": [0, 1], "flexible_span": [2, 3]}
+    answer = Answer("", {}, "tcp_long", response="abc")
+    assert shown_response(answer, row) == [[1, "a"], [0, "b"], [2, "c"]]
+
+
+CHAT_PROMPT = json.dumps(
+    [{"role": "system", "content": "Hi."}, {"role": "user", "content": "When?"}]
+)
+SHOWN_PROMPTS = [  # a prompt as it was sent, and how a page shows it
+    (CHAT_PROMPT, [[0, "[system]\nHi.\n\n[user]\nWhen?"]]),
+    ("x" * 4_000, [[0, "x" * 4_000]]),
+    ("x" * 4_001, [[0, "x" * 2_000], 1, [0, "x" * 2_000]]),
+    (None, [[0, '{\n  "question": "Où?"\n}']]),  # the task cannot render the document
+]
+
+
+@pytest.mark.parametrize(("sent", "expected"), SHOWN_PROMPTS)
+def test_a_page_shows_a_prompt_message_by_message_and_cuts_a_long_one(sent, expected):
+    answer = Answer("", {}, "tot_semantic", prompt=sent)
+    assert shown_prompt(answer, {"question": "Où?"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ('[{"content": "Où?"}]', [{"content": "Où?"}]),
+        ('[{"content": "O\\u00f9?"}]', [{"content": "Où?"}]),
+        ('[{"type": "text", "content": "a"}]', [{"content": "a"}]),
+        ('[{"type": "image", "content": "a"}]', [{"type": "image", "content": "a"}]),
+        ('[{"content":  "two blanks"}]', None),
+        ('[{"content": "a"}, "b"]', None),
+        ('{"content": "a"}', None),
+        ("[]", None),
+        ("When?", None),
+    ],
+)
+def test_a_prompt_is_a_chat_if_it_is_spelled_as_one(sent, expected):
+    assert messages_of(sent) == expected
+
+
+SERVED = {"model": "m-1", "choices": [{"message": {"content": "a"}}]}
+ENDED = [
+    {"message": {"content": text}, "finish_reason": reason}
+    for text, reason in (("a", "stop"), (None, "length"))
+]
+ANSWERS = [  # what a line has beside its task and document; fields of its answers
+    ({"response": "a", "filter": "f"}, "filter", [None]),
+    ({"response": "a", "sample": 0}, "sample", ["0"]),
+    ({"response": "a", "sample": "s" * 201}, "sample", ["s" * 200]),
+    ({"response": "a", "finish_reason": "length"}, "finish_reason", ["length"]),
+    ({"response": "a", "task": "tcp_short"}, "task", ["tcp_short"]),
+    ({"response": 1, "task": "tcp_short"}, "task", ["tcp_short"]),  # a faulty line
+    ({"response": 1, "task": "none of ours"}, "task", [""]),
+    ({"response": 1}, "fault", ["'response' is a int, not str; fix it"]),
+    (OUTPUT | {"response": {"body": SERVED}}, "model", ["m-1"]),
+    (OUTPUT | {"response": {"body": SERVED}, "body": {}}, "response", ["a"]),
+    (OUTPUT | {"response": {"body": SERVED}}, "is_chat", [True]),
+    (OUTPUT | {"response": {"body": {"choices": [{"text": "a"}]}}}, "is_chat", [False]),
+    (OUTPUT | {"response": {"body": {"choices": ENDED}}}, "sample", ["0", "1"]),
+    (OUTPUT | {"response": {"body": {"choices": ENDED}}}, "response", ["a", ""]),
+    (
+        OUTPUT | {"response": {"body": {"choices": ENDED}}},
+        "finish_reason",
+        ["stop", "length"],
+    ),
+    (
+        OUTPUT | {"response": {"body": {"choices": ENDED}}, "sample": "s"},
+        "sample",
+        ["s.0", "s.1"],
+    ),
+    (OUTPUT | {"response": {"body": SERVED}}, "task", ["tcp_long"]),
+]
+
+
+@pytest.mark.parametrize(("line", "field", "expected"), ANSWERS)
+def test_an_answer_has_what_its_line_says(tmp_path, line, field, expected):
+    task = "tcp_short" if "custom_id" in line else "tcp_long"
+    path = write(tmp_path / "x.jsonl", {"doc_id": 0} | line)
+    assert [getattr(x, field) for x in read_answers(path, task)] == expected
+
+
+def test_a_filter_has_the_first_response_or_all_or_another(tmp_path):
+    doc = documents("tcp_long", EXAMPLES)[0]
+    cases = {"a": True, "b": False, ("a", "b"): True, ("b", "a"): False}
+    for left, expected in cases.items():
+        left = [*left] if isinstance(left, tuple) else left
+        line = sample(0, doc, "", "") | {
+            "resps": [["a", "b"]],
+            "filtered_resps": [left],
+        }
+        answers = read_answers(write(tmp_path / "x.jsonl", line), "tcp_long")
+        assert {answer.is_first for answer in answers} == {expected}
+    line |= {"filter": "f" * 200}
+    answers = [*read_answers(write(tmp_path / "x.jsonl", line), "tcp_long")]
+    assert {(x.filter, x.fault) for x in answers} == {("f" * 200, None)}
+
+
+def judged(response: str, **fields: object) -> dict:
+    """Return the row of an answer to a document of TCP long."""
+    doc = documents("tcp_long", EXAMPLES)[0]
+    line = {"filtered_resps": [[response]], "acc": 1 - ("boxed" in response)}
+    answer = Answer(
+        "", line, "tcp_long", doc=doc, response=response, number=7, **fields
+    )
+    return judge_answer(answer, doc, "x.jsonl", fields.get("prompt") and "Be brief.")
+
+
+def test_a_row_has_the_response_as_it_is_and_what_is_known_of_its_prompt():
+    blank, other = judged(" \n"), judged(" ", prompt="Be brief. When?")
+    assert (blank["why"], blank["length"], blank["line"]) == ("empty response", 2, 7)
+    assert blank["response"] == sha256(" \n")[:16] != other["response"]
+    assert (blank["has_system"], other["has_system"]) == (None, True)
+    assert judged("x", prompt="When?")["has_system"] is False
+    right = judged(TEXT, finish_reason="f" * 201)
+    assert right["finish_reason"] == f"{'f' * 100} … {'f' * 100}"
+    # As lm-eval 0.5 logs it, and with one score of several that is another.
+    assert (right["changed"], blank["changed"]) == (True, True)
+    long_text = judged(f"Thus, the correct answer is: {'y' * 1_100}")["flexible"]
+    assert long_text == f"{'y' * 500} … {'y' * 500}"
 
 
 def test_parts_with_numbers_are_in_their_order(tmp_path, call_score):
@@ -715,6 +948,15 @@ def test_a_constant_answers_each_document_once_however_many_answers_it_has(
     ]
     _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines))
     assert (row["n"], row["answers"], row["constant"]) == (8, 32, 1 / 8)
+
+
+@pytest.mark.parametrize("size", [4, 1])
+def test_a_constant_answers_the_documents_of_all_files_of_a_run(tmp_path, call, size):
+    lines = tcp_lines(4, wrong=0)
+    for line in lines:
+        line["doc"]["answer"] = "2019-05-05"
+    _, [row, *_], _ = call(split(tmp_path / "run", lines, size))
+    assert (row["n"], row["constant"]) == (4, 1)
 
 
 def test_who_ends_in_reasoning_is_cut_off_and_not_unknown(tmp_path, call):

@@ -16,6 +16,7 @@ from tests.logs import RecordedModel, run, sample
 from utils.core.documents import documents
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import prompt, scorer
+from utils.verdicts.pass_at_k import majority, read_answer
 from utils.verdicts.read_answers import custom_id
 
 
@@ -177,3 +178,25 @@ def test_ties_score_the_mean_and_k_is_at_most_the_answers(tmp_path, call):
     shortage = f"document 0 of {TASK} has only 4 answers in x"
     message = f"--k 5: {shortage}; give at most --k 4\n"
     assert call(path, "--k", 5) == (1, [], message)
+
+
+def test_a_rule_reads_texts_as_they_are_and_values_without_case_and_quotes():
+    scores = dict(zip(scorer(TASK).headline.values(), (0.25, 0.5, 0)))
+    row = {"task": TASK, "published": '"May"', "value": '"May"', "scores": scores}
+    assert read_answer(row, "published") == ('"May"', 0.25)
+    assert read_answer(row, "flexible") == ("may", 0.5)
+    assert read_answer(row | {"value": None}, "flexible") == (None, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([], 0),
+        ([(None, 1), (None, 1)], 0),  # which have no vote
+        ([("", 1), (None, 0), (None, 0)], 1),
+        ([("a", 1), ("a", 0.5), ("b", 0), ("b", 0), ("c", 1)], 0.375),
+        ([("a", 1), ("b", 0), ("b", 0)], 0),
+    ],
+)
+def test_the_value_of_most_answers_scores(answers, expected):
+    assert majority(answers) == expected

@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import hashlib
 import json
 import multiprocessing
 import os
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,10 +27,18 @@ from utils.__main__ import main
 from utils.core import documents as core_documents
 from utils.core.documents import documents
 from utils.core.errors import ToolError
-from utils.core.files import read_jsonl
-from utils.verdicts import judge_file, runs_by_model, stored_tables
+from utils.core.files import Line, read_jsonl
+from utils.core.limited_processes import Ended
+from utils.verdicts import (
+    find_answer_files as find_files,
+    judge_file,
+    runs_by_model,
+    stored_tables,
+)
 from utils.verdicts.find_answer_files import find_answer_files
-from utils.verdicts.judge_file import Judging
+from utils.verdicts.judge_file import LIMITS, Judging
+from utils.verdicts.read_answers import Answer
+from utils.verdicts.tally import Document, Tally
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -135,13 +145,99 @@ LARGE = [GOOD | {"doc_id": n, "response": "x" * 2**19} for n in range(4)]
 SAMPLES = [GOOD | {"sample": n} for n in range(4)]
 LONG = {"response": f"Thus, the correct answer is: {'y' * 1_900}"}
 WIDE = [GOOD | LONG | {"sample": n % 64, "doc_id": n // 64} for n in range(512)]
+FILTERED = [
+    sample(0, documents("tcp_long", EXAMPLES)[0], "", "x", filter=name, task="tcp_long")
+    for name in "fg"
+]
 EXCESSES = {
     "--most_line=1": ([{"x": "y" * 2**20}], "line 1: is longer than 1 MiB"),
     "--most_unpacked=1": (LARGE, "holds more than 1 MiB"),
     "--most_samples=3": (SAMPLES, "has more than 3 answers to a document"),
     "--most_documents=3": (LARGE, "answers more than 3 documents of tcp_long"),
+    "--most_filters=1": (FILTERED, "line 2: has answers through more than 1 filters"),
     "--most_table=1": (WIDE, "its verdicts take more than 1 MiB"),
 }
+
+
+REACHED = {
+    "--most_samples=4": SAMPLES,
+    "--most_documents=4": [line | {"response": ""} for line in LARGE],
+    "--most_filters=2": FILTERED,
+}
+
+
+@pytest.mark.parametrize("option", REACHED)
+def test_what_just_reaches_a_limit_counts(tmp_path, call, option):
+    lines = REACHED[option]
+    status, rows, messages = call(write(tmp_path / "x.jsonl", *lines), option)
+    counts = [row["answers"] for row in rows if not row["by"]]
+    assert (status, sum(counts), "more than" in messages) == (0, len(lines), False)
+
+
+ENDS = {  # how a process ended that judged a file -> what is said of the file
+    (
+        "time",
+        "",
+    ): "more processor time than 20 s and 5 ms an answer; raise --most_seconds",
+    ("memory", ""): "takes more than 2,048 MiB of memory; raise --most_memory",
+    ("fault", "KeyError in x.py, line 3"): "be judged (KeyError in x.py, line 3)",
+    ("killed", "9"): "was killed (status 9); see whether memory ran out, and run",
+}
+
+
+@pytest.mark.parametrize("ended", ENDS)
+def test_a_file_whose_process_ends_without_a_reply_is_told_why(ended):
+    options = Namespace(**{name: default for name, (default, _) in LIMITS.items()})
+    reply = judge_file._fault(Ended(*ended), options)
+    # The next run may not be killed: no table is made of it.
+    [(kind, fault)] = reply.items()
+    assert kind == ("error" if ended[0] == "killed" else "failure")
+    assert ENDS[ended] in fault
+
+
+def test_texts_of_a_page_that_have_no_room_are_left_out_alone(tmp_path):
+    judging = Judging(None, tmp_path, Namespace(most_table=1), None)
+    texts = [{"response": letter * 600_000} for letter in "ab"] + [{"response": "c"}]
+    for text in texts:
+        judging._write_text("responses_tcp_long.jsonl", text)
+    judging.files["responses_tcp_long.jsonl"].close()
+    table = stored_tables.Table(tmp_path, {}, None)
+    shown = table.responses_at("tcp_long", range(3))
+    assert shown == {0: texts[0]["response"], 1: None, 2: "c"}
+
+
+def test_a_page_has_a_prompt_for_each_task_of_a_document(tmp_path):
+    judging = Judging(None, tmp_path, Namespace(most_table=1), None)
+    row = {"digest": "d", "published_span": None, "flexible_span": None}
+    for task, prompt in (("tcp_long", "When?"), ("tcp_short", None)):
+        for _ in range(2):
+            answer = Answer("", {}, task, response="x", prompt=prompt)
+            judging._write_texts(answer, {}, row)
+    for file in judging.files.values():
+        file.close()
+    table = stored_tables.Table(tmp_path, {}, None)
+    shown = [table.prompts(task)["d"] for task in ("tcp_long", "tcp_short")]
+    assert [prompt["is_logged"] for prompt in shown] == [True, False]
+    assert shown[0]["prompt"] == [[0, "When?"]]
+    for task in ("tcp_long", "tcp_short"):
+        assert len(read_jsonl(tmp_path / f"prompts_{task}.jsonl")) == 1
+
+
+def test_half_a_surrogate_pair_is_kept_in_a_table():
+    text = {"response": "Où \ud800?"}
+    line = judge_file._json_line(text)
+    assert (json.loads(line), "Où" in line.decode()) == (text, True)
+
+
+def test_results_that_go_away_while_a_file_is_judged_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge_file, "allow_seconds", lambda _: None)
+    write(tmp_path / "results_2026-01-01T00-00-00.json", {})
+    write(tmp_path / NAME.format("tcp_long", 1), GOOD)
+    [source], _ = find_answer_files([str(tmp_path)])
+    source.results_path.unlink()
+    reply = Judging(source, tmp_path, Namespace(most_seconds=1), None).reply()
+    fault = f"{source.results_path.name}: No such file or directory; check the path"
+    assert reply == {"error": fault, "is_of_machine": False}
 
 
 @pytest.mark.parametrize("option", EXCESSES)
@@ -170,6 +266,37 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatc
     status, printed, message = call_score(large, good, "--most_unpacked", 2)
     assert message == f"{large}: has 3 MiB, more than 2 MiB; raise --most_unpacked\n"
     assert (status, "## y" in printed, large in opened) == (1, True, False)
+
+
+SIZES = [  # of a file and of its results, in MiB, and which is said to be too large
+    ((2, 1), None),
+    ((2 + 2**-20, 1), "has 2 MiB, more than 2 MiB; raise --most_unpacked"),
+    ((2, 1.6), "results.json has 2 MiB, more than 1 MiB; raise --most_line"),
+]
+
+
+@pytest.mark.parametrize(("sizes", "expected"), SIZES)
+def test_a_file_and_its_results_have_limits_of_their_own(tmp_path, sizes, expected):
+    paths = [tmp_path / "x.jsonl", tmp_path / "results.json"]
+    for path, size in zip(paths, sizes):
+        path.touch()
+        os.truncate(path, int(size * 2**20))
+    source = find_files.AnswerFile(paths[0], *[None] * 5, results_path=paths[1])
+    options = Namespace(most_unpacked=2, most_line=1)
+    assert stored_tables._fault_of_size(source, options) == expected
+
+
+@pytest.mark.parametrize(("written", "is_sparse"), [(2**19, False), (2**16, True)])
+def test_a_large_file_is_full_of_holes_below_a_thousandth(tmp_path, written, is_sparse):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"x" * written)
+    os.truncate(path, 300 * 2**20)
+    options, source = (
+        Namespace(most_unpacked=300),
+        find_files.AnswerFile(path, *[None] * 5),
+    )
+    fault = "has 300 MiB, nearly all holes; copy it again" if is_sparse else None
+    assert stored_tables._fault_of_size(source, options) == fault
 
 
 NO_ROOM = [  # where it shows, and what there is too little of
@@ -201,6 +328,25 @@ def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     monkeypatch.setattr(judge_file, "run_apart", here)
     call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
     assert seconds == pytest.approx([20, 20.005, 20.01])
+
+
+@pytest.mark.parametrize(
+    ("task", "check", "expected"),
+    [
+        ("tcp_long", Mock(), 0.005),
+        ("fresh_tcp_long", Mock(), 0.305),  # whose row is made again
+        ("fresh_tcp_long", None, 0.005),
+    ],
+)
+def test_a_row_that_is_made_again_has_more_time(monkeypatch, task, check, expected):
+    monkeypatch.setattr(judge_file, "allow_seconds", lambda _: None)
+    monkeypatch.setattr(Judging, "_judge", Mock())
+    options = Namespace(most_answer_ms=5, most_row_ms=300)
+    source = find_files.AnswerFile(Path("x.jsonl"), *[None] * 4)
+    judging = Judging(source, Path(), options, check)
+    text = json.dumps({"task": task, "doc_id": 0, "response": "x"}).encode()
+    judging._judge_line(Line("x.jsonl, line 1", 1, text))
+    assert judging.seconds == pytest.approx(expected)
 
 
 def test_rows_that_one_file_names_by_number_are_loaded_for_all(
@@ -255,6 +401,8 @@ def test_samples_are_of_the_task_that_their_name_says(tmp_path, call):
     path = write(tmp_path / NAME.format("tcp_long", 1), sample(0, doc, "", "x"))
     _, [row, *_], _ = call(path, "--task", "tcp_short")
     assert row["task"] == "tcp_long"
+    _, _, said = call(path.rename(tmp_path / NAME.format("gsm8k", 1)))
+    assert "line 1: task 'gsm8k' is unknown; " in said
 
 
 def test_a_table_is_of_the_task_that_was_given(tmp_path, call):
@@ -352,8 +500,90 @@ def test_a_table_stands_on_every_file_of_its_pack_and_of_the_tools(
     digests.append(rules(include_path))
     assert len({*digests}) == len(digests)
     write(place / "__pycache__" / "x.pyc", "a")
+    for name in (".git/x", ".x.swp", NAME.format("tcp_long", 1)):
+        write(place / name, "a")
     (place / "loop").symlink_to(place)
     assert rules(include_path) == digests[-1]
+    assert (walked := stored_tables._walk(place)) == sorted(walked)
+
+
+def test_a_table_is_of_all_that_a_verdict_depends_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_tables, "_rules", lambda path: path.name)
+    monkeypatch.chdir(tmp_path)
+    limits = {name: default for name, (default, _) in LIMITS.items()}
+    options = Namespace(**limits, leave_out=None, include_path=tmp_path / "pack")
+    source = find_files.AnswerFile(tmp_path / "x.jsonl", *[None] * 4, "")
+    args = {"source": source, "digests": ["a", None], "options": options, "check": None}
+    changes = [
+        {},
+        {"digests": ["b", None]},
+        {"digests": ["a", "b"]},
+        {"check": Judging},
+    ]
+    for change in ({"path": tmp_path / "y.jsonl"}, {"task": "tcp_long"}):
+        changes.append({"source": source._replace(**change)})
+    for name in limits:
+        changes.append({"options": Namespace(**vars(options) | {name: 7})})
+    for change in ({"leave_out": "a"}, {"include_path": tmp_path / "other" / "pack"}):
+        changes.append({"options": Namespace(**vars(options) | change)})
+    keys = [stored_tables._key(**args | change) for change in changes]
+    assert len({*keys}) == len(keys)
+    here_too = Namespace(**vars(options) | {"include_path": Path("pack")})
+    elsewhere = source._replace(path=Path("elsewhere", "x.jsonl"))
+    for same in ({"options": here_too}, {"source": elsewhere}):
+        assert stored_tables._key(**args | same) == keys[0]
+
+
+def test_a_table_is_kept_where_it_is_asked_for(tmp_path, call, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    path = write(tmp_path / "x.jsonl.gz", gzip.compress(json.dumps(GOOD).encode()))
+    call(path)
+    assert len([*(tmp_path / "home/.cache/temporal-eval").glob("*/run.json")]) == 1
+    call(path, "--output", tmp_path / "out", "--cache", tmp_path / "cache")
+    assert [place.name for place in (tmp_path / "out").iterdir()] == ["x"]
+    assert {x.name for x in tmp_path.iterdir()} == {"x.jsonl.gz", "home", "out"}
+
+
+def test_runs_are_in_the_order_of_their_arguments_whatever_is_kept(tmp_path, scored):
+    paths = [write(tmp_path / f"{name}.jsonl", GOOD) for name in "abc"]
+    scored(paths[1])
+    assert [name for name, *_ in scored(*paths)] == ["a", "b", "c"]
+
+
+def test_a_table_has_as_many_rows_as_its_file_has_lines(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"{}\n" * 50_000)
+    described = stored_tables._describe(path)
+    assert (described["rows"], described["bytes"]) == (50_000, 150_000)
+
+
+def test_lines_of_a_table_are_found_by_their_numbers(tmp_path):
+    for kind, key in (("verdicts", "n"), ("responses", "response")):
+        write(tmp_path / f"{kind}_tcp_long.jsonl", *({key: n} for n in range(4)))
+    prompts = [{"digest": letter, "prompt": [], "is_logged": True} for letter in "ab"]
+    write(tmp_path / "prompts_tcp_long.jsonl", prompts[0], {}, prompts[1])
+    table = stored_tables.Table(tmp_path, {}, None)
+    assert table.rows_at("tcp_long", {1, 3}) == {1: {"n": 1}, 3: {"n": 3}}
+    assert table.responses_at("tcp_long", {2}) == {2: 2}
+    assert table.prompts("tcp_long") == dict(zip("ab", prompts))
+
+
+def test_files_of_a_table_without_a_head_are_replaced_and_others_named(tmp_path):
+    for kind in ("verdicts", "documents", "responses", "prompts"):
+        write(tmp_path / f"{kind}_tcp_long.jsonl", {})
+    for head in ("{", "[]", "[" * 100_000, b"\xff", {"schema": "another"}):
+        write(tmp_path / "run.json", head)
+        stored_tables._check_files(tmp_path)
+        assert stored_tables.read_table(tmp_path, None, "key") is None
+    write(tmp_path / "run.json", {"schema": stored_tables.SCHEMA, "files": {"old": {}}})
+    write(tmp_path / "old", "")
+    stored_tables._check_files(tmp_path)
+    for name in ("b", "a", "c"):
+        write(tmp_path / name, "")
+    with pytest.raises(ToolError, match="holds a, which is of no table"):
+        stored_tables._check_files(tmp_path)
 
 
 def test_all_tools_read_what_jobs_scored(tmp_path, call_score, monkeypatch):
@@ -459,6 +689,21 @@ def test_a_file_that_changes_while_it_is_read_is_named(
     assert call_score(path)[::2] == (1, f"{path}: {fault}\n")
 
 
+def test_results_that_change_while_they_are_read_leave_out_their_file(
+    tmp_path, call_score, monkeypatch
+):
+    path, reply = write(tmp_path / NAME.format("tcp_long", 1), GOOD), Judging.reply
+    results = write(tmp_path / "results_2026-01-01T00-00-00.json", {})
+
+    def change(*arguments: object) -> dict:
+        write(results, {"model_name": "another"})
+        return reply(*arguments)
+
+    monkeypatch.setattr(Judging, "reply", change)
+    fault = "has changed while it was read; run again"
+    assert call_score(tmp_path)[::2] == (1, f"{path}: {fault}\n")
+
+
 @pytest.mark.parametrize("step", ["reply", "_judge_lines"])
 def test_a_table_is_of_what_was_judged_whatever_stands_there_before_and_after(
     tmp_path, call_score, monkeypatch, step
@@ -515,7 +760,9 @@ def test_what_stands_in_the_way_is_never_replaced(tmp_path, call_score, name):
     assert mine.read_text() == f"{IN_THE_WAY[name]}\n"
 
 
-def test_a_table_is_of_one_file_and_replaced_by_that_file_alone(tmp_path, call_score):
+def test_a_table_is_of_one_file_and_replaced_by_that_file_alone(
+    tmp_path, call_score, monkeypatch
+):
     a, b = (write(tmp_path / name / "x.jsonl", GOOD) for name in "ab")
     place = tmp_path / "out" / "x"
     to = ("--output", place.parent)
@@ -529,6 +776,9 @@ def test_a_table_is_of_one_file_and_replaced_by_that_file_alone(tmp_path, call_s
     assert call_score(a, *to)[0] == 0
     (row,) = read_jsonl(place / "verdicts_tcp_long.jsonl")
     assert row["excerpt"] == "??"
+    write(a, GOOD | {"response": "???"})
+    monkeypatch.chdir(tmp_path)
+    assert call_score("a/x.jsonl", *to)[0] == 0  # the same file
 
 
 def test_runs_that_never_say_why_answers_end_are_named_once(tmp_path, call_score):
@@ -699,10 +949,12 @@ def test_a_label_stays_where_another_label_and_its_filter_are_called_so(
 
 
 def test_a_file_that_goes_away_before_it_is_hashed_is_named_with_the_fix(tmp_path):
-    [source], _ = find_answer_files([str(write(tmp_path / "a.jsonl", GOOD))])
-    source.path.unlink()
-    _, [fault] = stored_tables._hash_apart([source])["hashed"]
-    assert fault == "No such file or directory; check the path"
+    paths = [write(tmp_path / f"{name}.jsonl", GOOD) for name in "ab"]
+    (gone, there), _ = find_answer_files([*map(str, paths)])
+    gone.path.unlink()
+    digests, faults = stored_tables._hash_apart([gone, there])["hashed"]
+    assert faults == ["No such file or directory; check the path", None]
+    assert digests == [None, [hashlib.sha256(paths[1].read_bytes()).hexdigest(), None]]
 
 
 def test_an_argument_that_stands_for_two_things_is_left_out(
@@ -714,8 +966,14 @@ def test_an_argument_that_stands_for_two_things_is_left_out(
     status, printed, said = call_score("gpt=honest.jsonl")
     assert (status, printed) == (1, "")
     assert "is there, and so is honest.jsonl; write ./gpt=honest.jsonl" in said
-    status, printed, _ = call_score("./gpt=honest.jsonl")
-    assert (status, "## gpt=honest" in printed) == (0, True)
+    for plain in ("./gpt=honest.jsonl", tmp_path / "gpt=honest.jsonl"):
+        status, printed, _ = call_score(plain)
+        assert (status, "## gpt=honest" in printed) == (0, True)
+    # What is there from the first "=" on is the path, and a link to nothing is there.
+    [source], _ = find_answer_files(["A=gpt=honest.jsonl"])
+    assert (source.label, source.path.name) == ("A", "gpt=honest.jsonl")
+    os.symlink("nowhere", "B=honest.jsonl")
+    assert find_files._split_argument("B=honest.jsonl") == ("", "B=honest.jsonl")
     # A submission that was taken away is no NAME, and its rest no path.
     write(tmp_path / "submissions" / "a.jsonl", GOOD)
     status, printed, said = call_score("submissions/gpt=honest.jsonl")
@@ -749,7 +1007,7 @@ def test_filters_count_as_models_of_an_argument(tmp_path, call_score):
 
 def test_an_argument_has_at_most_so_many_documents(tmp_path, call_score):
     docs = documents("tcp_long", EXAMPLES)
-    for name, count in (("a", 3), ("b", 2), ("c", 2)):
+    for name, count in (("a", 3), ("b", 2), ("c", 2), ("d", 1)):
         lines = [sample(number, docs[number], "", "x") for number in range(count)]
         write(tmp_path / "many" / name / NAME.format("tcp_long", 1), *lines)
     other = write(tmp_path / "other.jsonl", *answers(4))
@@ -760,7 +1018,7 @@ def test_an_argument_has_at_most_so_many_documents(tmp_path, call_score):
     assert headings == ["## a", "## b", "## other"]
     fault = "has more than 5 documents with those before it"
     fix = "raise --most_argument_documents"
-    assert f"{tmp_path / 'many' / 'c'}: {fault}; {fix}\n" in said
+    assert said == f"{tmp_path / 'many' / 'c'}: {fault}; {fix}\n"
 
 
 def test_a_claimed_name_has_no_blanks_that_nobody_sees(tmp_path, scored):
@@ -777,10 +1035,13 @@ def test_a_claimed_name_has_no_blanks_that_nobody_sees(tmp_path, scored):
     assert names == [f"d ({folders[0]})", f"d ({folders[1]})", "unnamed"]
 
 
-def test_a_link_is_called_as_what_it_leads_to_and_read_once(tmp_path, scored):
+def test_a_link_is_called_as_what_it_leads_to_and_read_once(tmp_path, call):
     path = write(tmp_path / "honest.jsonl", GOOD)
     (tmp_path / "better").symlink_to(path)
-    assert scored(tmp_path / "better", path) == [("honest", "tcp_long", 1)]
+    (tmp_path / "folder").symlink_to(tmp_path)
+    paths = (tmp_path / "better", path, tmp_path / "folder" / "honest.jsonl")
+    status, [row], said = call(*paths, "--by", "")
+    assert (status, row["run"], row["n"], said) == (0, "honest", 1, said)
 
 
 # What operator (before "=") and results call runs -> their names; {0} is the first's place.
@@ -822,6 +1083,146 @@ def test_runs_of_one_name_and_one_place_are_numbered_from_the_second():
     assert [model.name for model in models] == ["M (p)", "M (p) (2)", "M (p) (3)"]
 
 
+def test_a_long_name_and_a_long_place_are_shown_in_part():
+    source = Mock(place=f"{'p' * 100}{'q' * 300}")
+    models = [Mock(is_named=False, remarks=[], source=source) for _ in range(2)]
+    for model in models:
+        model.name = "n" * 200
+    runs_by_model._make_names_unique(models)
+    name = f"{'n' * 150} ({'p' * 100} … {'q' * 100})"
+    assert [model.name for model in models] == [name, f"{name} (2)"]
+
+
+def test_who_claims_the_operator_s_name_is_told_how_many_give_it():
+    operator = Mock(is_named=True, remarks=[], source=Mock(place="o"))
+    claimant = Mock(is_named=False, remarks=[], source=Mock(place="p"))
+    operator.name = claimant.name = "M"
+    runs_by_model._make_names_unique([operator, claimant])
+    assert [model.name for model in (operator, claimant)] == ["M", "M (p)"]
+    assert operator.remarks == []
+    assert claimant.remarks == ["2 runs give the name 'M'"]
+
+
+def table(
+    *tasks: str | tuple,
+    day: int = 0,
+    place: str = "p",
+    label="",
+    model=None,
+    n: int = 2,
+) -> stored_tables.Table:
+    """Return a table of tasks, or of tasks and filters, each with `n` documents."""
+    entries = [
+        {"task": task, "filter": name, "documents": n, "claims": {}}
+        for task, name in (x if isinstance(x, tuple) else (x, None) for x in tasks)
+    ]
+    name = NAME.format("-".join(entry["task"] for entry in entries), day)
+    source = find_files.AnswerFile(Path(place, name), Path(place), None, label, place)
+    source = source._replace(time=f"2026-0{day}" if day else None)
+    return stored_tables.Table(Path(), {"tasks": entries, "model": model}, source)
+
+
+def test_the_fullest_run_counts_and_a_remark_says_which_it_is():
+    both = (("tcp_long", None), ("tcp_long", "f"))
+    first, fuller, last = (
+        table(*both, day=day, n=n) for day, n in ((1, 2), (2, 3), (3, 2))
+    )
+    other = table("tcp_short", day=4)
+    empty = [table(day=day) for day in (1, 2)]
+    files = [table("tcp_long"), table("tcp_long", place="q")]
+    chosen, remarks = runs_by_model._choose_fullest(
+        [first, fuller, last, other, *empty, *files]
+    )
+    assert chosen == [fuller, other, *empty, *files]
+    assert remarks == ["3 runs of tcp_long: that of 2026-02 is shown"]
+    for pair in ([first, last], [last, first]):
+        assert runs_by_model._choose_fullest(pair)[0] == [last]
+    whole, filters = table("tcp_long", day=1, n=3), table(*both, day=2, n=2)
+    assert runs_by_model._choose_fullest([whole, filters])[0] == [filters]
+
+
+MODELS = {  # tables -> names of the models, their filters, and how a remark begins
+    "one filter": ([table(("a", "f"))], [("p", "f")], []),
+    "filters in the order of their names": (
+        [table(("a", "z"), ("a", "b")), table("a", day=1)],
+        [("p", None), ("p (b)", "b"), ("p (z)", "z")],
+        [],
+    ),
+    "the first claim is the name": (
+        [table("a", model=" m2"), table("b", model="a1"), table("c")],
+        [("m2", None)],
+        ["its results name several models: '_m2', 'a1'"],
+    ),
+    "no claim": ([table("a"), table("b", model="m")], [("m", None)], []),
+    "a label": (
+        [table("a", label="x", model="m"), table("b", model="n")],
+        [("x", None)],
+        [],
+    ),
+    "no name": ([table("a", place=" ")], [("unnamed", None)], []),
+    "a long name": ([table("a", model="m" * 999)], [("m" * 200, None)], []),
+    "no answers": ([table()], [("p", None)], []),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_run_is_a_model_for_each_filter_called_as_its_first_claim(kind):
+    tables, expected, remarks = MODELS[kind]
+    models = runs_by_model._models_of(tables)
+    assert [(model.name, model.filter) for model in models] == expected
+    for model in models:
+        starts = [said[: len(start)] for said, start in zip(model.remarks, remarks)]
+        assert (len(model.remarks), starts) == (len(remarks), remarks)
+        assert {entry["filter"] for _, entry in model.entries} <= {model.filter}
+
+
+def test_several_claimed_names_are_told_shortly():
+    tables = [table(name, model=name * 150) for name in "ba"]
+    [model] = runs_by_model._models_of(tables)
+    [remark] = model.remarks
+    prefix = "its results name several models: "
+    assert remark.startswith(f"{prefix}'{'a' * 9}") and len(remark) == len(prefix) + 200
+
+
+def test_claims_are_of_the_first_results_that_make_some():
+    [model] = runs_by_model._models_of([table("a"), table("b"), table("c")])
+    for (_, entry), claims in zip(model.entries, ({}, {"date": 2}, {"date": 3})):
+        entry["claims"] = claims
+    claims = [model.claims(task) for task in (None, "a", "b", "c", "d")]
+    assert claims == [{"date": 2}, {}, {"date": 2}, {"date": 3}, {}]
+
+
+def test_documents_of_a_model_are_told_apart_and_those_left_out_are_none():
+    [model] = runs_by_model._models_of([table("a")])
+    answer = [Mock(reason="right", is_extracted=True, traits=[])]
+    for task, digests in (("tcp_long", "aab"), ("tcp_short", "ac")):
+        docs = {n: Document(x, "", n, {}, answer) for n, x in enumerate(digests)}
+        docs[2] = Document("d", "", 2, {}, answer, is_left_out=True)
+        model.tasks[task] = Tally(task, _documents=docs)
+    assert [key for key, _ in model.documents()] == [
+        ("tcp_long", "a", 0),
+        ("tcp_long", "a", 1),
+        ("tcp_short", "a", 0),
+        ("tcp_short", "c", 0),
+    ]
+
+
+def test_a_document_has_the_row_of_its_last_answer():
+    tables = [Mock(folder=Path(name)) for name in "ab"]
+    for place in tables:
+        place.rows_at = lambda task, rows, name=place.folder.name: {
+            row: {"row": f"{name} {task} {row}"} for row in rows
+        }
+    documents_with_tasks = [
+        ("t", Document("", "", 0, {}, [Mock(row=3), Mock(row=7)], table=tables[1])),
+        ("u", Document("", "", 0, {}, [Mock(row=2)], table=tables[1])),
+        ("t", Document("", "", 1, {}, [Mock(row=1)], table=tables[0])),
+    ]
+    runs_by_model.add_rows(documents_with_tasks)
+    rows = [document.row["row"] for _, document in documents_with_tasks]
+    assert rows == ["b t 7", "b u 2", "a t 1"]
+
+
 @pytest.mark.parametrize("target", ["/dev/zero", "nowhere", "of no samples"])
 def test_a_link_that_leads_to_no_run_is_named_itself(tmp_path, call_score, target):
     (tmp_path / "of no samples").mkdir()
@@ -846,6 +1247,78 @@ def test_links_and_other_tasks_are_not_followed_and_no_file_is_opened(tmp_path):
     assert reasons == ["is a link; copy there what it leads to"] * 2
 
 
+def test_samples_are_known_by_their_names(tmp_path):
+    times = ["2026-01-01T00-00-00", "2026-01-02T00-00-00.123456"]
+    for name in ("samples_tcp_long_{}.jsonl.gz", "samples_tcp::tcp_long_{}.jsonl"):
+        for time_text in times:
+            (tmp_path / name.format(time_text)).touch()
+    sources, failures = find_answer_files([str(tmp_path)])
+    known = [(source.task, source.time) for source in sources]
+    assert (known, failures) == (
+        [("tcp_long", time_text) for time_text in times] * 2,
+        [],
+    )
+
+
+def test_results_without_samples_are_told_beside_runs_that_have_some(tmp_path):
+    for name, task in (("a", "tcp_long"), ("b", None), ("c", "gsm8k")):
+        write(tmp_path / name / "results_2026-01-01T00-00-00.json", {})
+        if task:
+            write(tmp_path / name / NAME.format(task, 1), GOOD)
+    sources, failures = find_answer_files([str(tmp_path)])
+    assert [source.place for source in sources] == [tmp_path / "a"]
+    reason = "has results without samples; run with --log_samples"
+    assert failures == [(tmp_path / "b", "", reason)]
+
+
+def test_results_that_are_no_file_are_named_and_leave_out_their_run_alone(tmp_path):
+    for name in "ab":
+        write(tmp_path / name / NAME.format("tcp_long", 1), GOOD)
+    path = tmp_path / "a" / "results_2026-01-01T00-00-00.json"
+    path.symlink_to("nowhere")
+    sources, failures = find_answer_files([f"x={tmp_path}"])
+    assert [source.place for source in sources] == [tmp_path / "b"]
+    assert failures == [(path, "x", "is a link; copy there what it leads to")]
+
+
+def test_runs_and_files_of_a_folder_are_in_the_order_of_their_names(tmp_path):
+    for name in "bca":
+        write(tmp_path / "runs" / name / NAME.format("tcp_long", 1), GOOD)
+        write(tmp_path / "files" / f"{name}.jsonl", GOOD)
+    for name in (".hidden.jsonl", "notes.txt", NAME.format("gsm8k", 1)):
+        write(tmp_path / "files" / name, GOOD)
+    (tmp_path / "files" / "d.jsonl").mkdir()
+    (runs, files), faults = zip(
+        *(find_answer_files([str(tmp_path / name)]) for name in ("runs", "files"))
+    )
+    assert [source.place.name for source in runs] == [*"abc"]
+    assert [source.path.name for source in files] == ["a.jsonl", "b.jsonl", "c.jsonl"]
+    assert faults == ([], [])
+
+
+def test_the_failures_of_a_folder_and_of_an_argument_that_are_named_are_few(tmp_path):
+    for count, name in ((20, "a"), (23, "b")):
+        for number in range(count):
+            write(tmp_path / name / NAME.format("tcp_long", 1), GOOD)
+            link = (
+                tmp_path / name / f"samples_tcp_long_2027-01-01T00-00-{number:02}.jsonl"
+            )
+            link.symlink_to("nowhere")
+    _, failures = find_answer_files([str(tmp_path)])
+    *others, last = [failure.reason for failure in failures]
+    assert {*others} == {"is a link; copy there what it leads to"}
+    assert (len(others), last) == (39, f"{others[0]}; and 3 more in its folder")
+    faults = {Path(f"{number}", "x"): "is a link" for number in range(500)}
+    assert len(find_files._failures(faults, "")) == 400
+
+
+@pytest.mark.parametrize("name", [NAME.format("tcp_long", 1), "x.jsonl"])
+def test_a_run_here_is_called_as_the_folder(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(write(tmp_path / "org" / name, GOOD).parent)
+    [source], _ = find_answer_files(["."])
+    assert source.default_name == "org"
+
+
 def test_a_link_in_a_folder_of_answers_is_left_out_alone(tmp_path):
     path = write(tmp_path / "runs" / "a.jsonl", GOOD)
     link = path.with_name("b.jsonl")
@@ -855,6 +1328,8 @@ def test_a_link_in_a_folder_of_answers_is_left_out_alone(tmp_path):
     assert [(failure.path, failure.reason[:9]) for failure in failures] == [
         (link, "is a link")
     ]
+    path.unlink()
+    assert find_answer_files([str(path.parent)]) == ([], failures)
 
 
 @pytest.mark.parametrize(("depth", "is_found"), [(20, True), (21, False)])
