@@ -8,7 +8,7 @@ import re
 from argparse import Namespace
 from collections import Counter
 from html.parser import HTMLParser
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 
 import pytest
@@ -24,11 +24,19 @@ from utils.__main__ import main
 from utils.core import task_scorers
 from utils.core.cli import quoted
 from utils.core.documents import documents
+from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, benchmarks, prompt, scorer
 from utils.figures.score_rows import RULES
-from utils.integrity.run_checks import VERIFIED
-from utils.leaderboard import model_status, page, pictures, shown_documents
+from utils.integrity.run_checks import FALSE, UNKNOWN, VERIFIED
+from utils.leaderboard import (
+    board_contents,
+    model_status,
+    page,
+    pictures,
+    shown_documents,
+)
+from utils.verdicts.find_answer_files import Failure
 from utils.verdicts.judge_answer import INVALID
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
@@ -200,6 +208,7 @@ def test_many_copies_are_compared_once(make, monkeypatch):
         "all 30 answers to shared documents are those of 'x1', 'x2', 'x3', 8 more"
     )
     assert expected in rows["x0"]["remarks"]
+    assert [*rows] == sorted(runs, reverse=True)  # from the last on
     assert len(compared) == 1
 
 
@@ -362,6 +371,13 @@ def test_a_mean_counts_the_documents_and_answers_of_all_its_benchmarks(make):
         counts = [figures[benchmark][column] for benchmark in ("tcp", "tot")]
         assert figures["mean"][column] == sum(counts)
     assert figures["mean"]["answers"] == 2 * figures["mean"]["n"] > 0
+    for column in ("extracted", *RULES):
+        shares = [figures[benchmark][column] for benchmark in ("tcp", "tot")]
+        assert figures["mean"][column] == pytest.approx(sum(shares) / 2)
+        assert shares[0] != shares[1]
+    for rule in RULES:
+        low, high = (figures["mean"][f"{rule}_{end}"] for end in ("low", "high"))
+        assert low < figures["mean"][rule] < high
 
 
 def reference(name: str, score: float, source: str, setting: str = "", rows: int = 38):
@@ -562,6 +578,221 @@ REMARKS = [  # the tasks of a remark, those of a run, and what is said
 def test_a_remark_names_its_tasks_unless_it_has_all_or_many(tasks, all_tasks, said):
     remarks = [("x", task) for task in tasks]
     assert [*model_status._by_task(remarks, all_tasks)] == [said]
+
+
+TCP = Namespace(name="tcp", tasks=("tcp_long", "tcp_short"))
+
+
+def checked(**changes: object) -> dict:
+    """Return what was checked of a task that was run as it is, but for changes."""
+    check = {
+        aspect: {"status": VERIFIED, "text": "all"} for aspect in model_status.ASPECTS
+    }
+    check["documents"]["whole"] = True
+    check["prompts"] |= {"addition": "", "frame_digest": "f"}
+    card = {"Model": "a", "Date": "a", "Limit": "a", "Generation": "a", "Harness": "a"}
+    check |= {"version": None, "few_shot": 0, "filter": "none", "marks": []}
+    check |= {"card": card, "settings": "s"}
+    for key, change in changes.items():
+        check[key] = check[key] | change if isinstance(change, dict) else change
+    return check
+
+
+UNLIKE = [  # what the second of two files has otherwise, and what is said of it
+    ({"card": {"Model": "b", "Date": "b", "Limit": "b"}}, None),
+    ({"card": {"Generation": "b"}}, "the settings differ between files (generation)"),
+    (
+        {"card": {"Generation": "b", "Harness": "b"}, "settings": "t"},
+        "the settings differ between files (generation, harness)",
+    ),
+    ({"settings": "t"}, "the settings differ between files (as logged)"),
+    (
+        {"prompts": {"frame_digest": "g"}, "settings": "t"},
+        "what stands around the prompts differs between files",
+    ),
+]
+
+
+@pytest.mark.parametrize(("second", "said"), UNLIKE)
+def test_two_files_of_a_run_are_alike_but_for_their_model_date_and_limit(second, said):
+    pair = checked(), checked(**second)
+    joined = model_status._joined(*pair, "tcp_long")["prompts"]
+    assert joined["status"] == (UNKNOWN if said else VERIFIED)
+    assert joined["text"] == (said or "all")
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_two_files_the_worse_is_what_was_checked_of_their_task(is_first):
+    fault = {"status": UNKNOWN, "text": "unknown"}
+    worse = checked(prompts=fault, responses=fault, version="0.1", marks=["x", "y"])
+    worse |= {"settings": "t"}
+    better = checked(version=str(scorer("tcp_long").version), marks=["x"])
+    pair = (worse, better) if is_first else (better, worse)
+    joined = model_status._joined(*pair, "tcp_long")
+    for aspect in ("prompts", "responses"):
+        assert fault.items() <= joined[aspect].items()
+    documents_check = {"status": VERIFIED, "text": "documents in several files"}
+    assert joined["documents"] == documents_check | {"whole": False}
+    assert (joined["version"], joined["marks"]) == ("0.1", ["x", "y"])
+    foreign = checked(documents={"status": FALSE, "text": "other rows"})
+    joined = model_status._joined(checked(), foreign, "tcp_long")
+    assert joined["documents"]["text"] == "other rows"
+
+
+def standing_of(
+    first: dict,
+    refused: dict,
+    first_tally: dict | None = None,
+    group: Namespace = TCP,
+) -> model_status.Standing:
+    """Return how a model stands in TCP, by what was checked of its first task."""
+    tally = {"fingerprint": "f", "surplus": 0}
+    counts = Namespace(all=Namespace(counts=Counter(), answers=9))
+    tallies = [Namespace(**vars(counts) | tally | (first_tally or {}))]
+    tallies += [Namespace(**vars(counts) | tally)]
+    entrant = Namespace(
+        answered=lambda _: TCP.tasks,
+        model=Namespace(refused=Counter(refused), tasks=dict(zip(TCP.tasks, tallies))),
+        task_checks=dict(zip(TCP.tasks, (checked(**first), checked()))),
+    )
+    return model_status.standing(entrant, group)
+
+
+UNSURE = {"documents": {"status": UNKNOWN, "text": "unsure"}}
+COUNTS = Namespace(counts=Counter(no_instruction=1_200), answers=5_000)
+OLD = f"run as version 0.1, not {scorer('tcp_long').version} (tcp_long)"
+STANDINGS = [  # checks and tally of the first of two tasks, lines refused, and the reasons
+    ({}, {}, {}, VERIFIED, []),
+    (UNSURE, {}, {}, UNKNOWN, ["unsure (tcp_long)"]),
+    (UNSURE | {"version": "0.1"}, {}, {}, FALSE, [OLD]),
+    ({}, {}, {"tcp_short": 1}, FALSE, ["1 line refused"]),
+    ({}, {}, {"tcp_long": 1_200, "tcp_short": 1}, FALSE, ["1,201 lines refused"]),
+    (
+        *({}, {"surplus": 1_200}, {}, FALSE),
+        ["1,200 answers beyond the benchmark's rows (tcp_long)"],
+    ),
+    (
+        *({}, {"all": COUNTS}, {}, FALSE),
+        ["1,200 prompts without the instruction (tcp_long)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "tally", "refused", "status", "reasons"), STANDINGS)
+def test_a_model_stands_as_in_its_worst_task_for_these_reasons(
+    first, tally, refused, status, reasons
+):
+    standing = standing_of(first, refused, tally)
+    assert (standing.status, standing.reasons) == (status, reasons)
+    assert standing.documents == (UNKNOWN if "documents" in first else VERIFIED)
+
+
+def test_one_answer_beyond_the_rows_is_enough_not_to_be_ranked():
+    assert standing_of({}, {}, {"surplus": 1}).status == FALSE
+
+
+def test_marks_say_how_a_task_was_run_otherwise_than_by_itself():
+    first = {"documents": {"whole": False, "text": "5 of 8"}}
+    first |= {"few_shot": 3, "filter": "f" * 50}
+    marks = ["5 of 8", "3-shot", f"filter '{'f' * 40}'"]
+    assert standing_of(first, {}).marks == [f"{mark} (tcp_long)" for mark in marks]
+    wider = Namespace(tasks=(*TCP.tasks, "x"))
+    assert standing_of(first, {}, group=wider).marks[2:] == [
+        f"{marks[2]} (tcp_long)",
+        "2 of 3 tasks",
+    ]
+    unsure = {"documents": UNSURE["documents"] | {"whole": False}}
+    assert standing_of(unsure, {}).marks == []
+
+
+def test_who_is_ranked_together_had_one_task_status_and_way_of_asking():
+    alike = [{"marks": ["x"]}, {"documents": {"whole": False}}, {"settings": "t"}]
+    unlike = [{"few_shot": 3}, {"filter": "f"}, {"prompts": {"addition": "x"}}, UNSURE]
+    whole = standing_of({}, {}).together
+    assert {standing_of(first, {}).together for first in alike} == {whole}
+    others = [standing_of(first, {}).together for first in unlike]
+    others.append(standing_of({}, {}, {"fingerprint": "g"}).together)
+    assert len({whole, *others}) == 6
+
+
+class Called:
+    """A model of a name, with answers of a length to documents of these numbers."""
+
+    def __init__(
+        self, name: str, numbers: range = range(0), length: int = 90, **said: object
+    ) -> None:
+        self.name, self.status = name, VERIFIED
+        self.model = Namespace(name=name, given_name=name)
+        self.answers = {("a", f"{n}", 0): (f"{n}", length + n) for n in numbers}
+        self.__dict__ |= said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(3, "'a', 'b', 'c'"), (4, "'a', 'b', 'c', 1 more")]
+)
+def test_of_other_models_a_remark_names_three(count, said):
+    assert model_status._names_of([*map(Called, "abcd"[:count])]) == said
+    many = [*map(Called, "abc" * 500)]
+    assert model_status._names_of(many).endswith(", 1,497 more")
+
+
+ODD_LETTERS = [
+    ("org/a", []),
+    (
+        "\u00e9a\u0430\u00e9",
+        ["latin small letter e with acute, cyrillic small letter a"],
+    ),
+    ("\x85", ["'\\x85'"]),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), ODD_LETTERS)
+def test_each_letter_of_a_name_beyond_ascii_is_told_once(name, said):
+    expected = [f"the name holds {names}" for names in said]
+    assert [*model_status._odd_letters(name)] == expected
+    many = "".join(map(chr, range(0x430, 0x450)))
+    [remark] = model_status._odd_letters(many)
+    assert len(remark) == len("the name holds ") + 200
+
+
+LOOKS = [  # names, and whether they look alike
+    *(("org/Care-fu1", "org/careful", True), ("GPT-O|", "gpt_0i", True)),
+    *(("\uff27P\u00cf", "gpl", True), ("Stra\u00dfe", "strasse", True)),
+    *(("model-4", "model-7", False), ("a", "a", False)),
+]
+
+
+@pytest.mark.parametrize(("first", "second", "is_alike"), LOOKS)
+def test_names_look_alike_in_spite_of_letter_forms_and_signs(first, second, is_alike):
+    one, other = Called(first), Called(second)
+    found = model_status._find_lookalikes([one, other])
+    assert found == {one: [other] * is_alike, other: [one] * is_alike}
+
+
+def test_copies_are_listed_in_the_order_of_models_by_how_many_answers_they_share():
+    models = [Called(name, range(30), 45) for name in "cab"]
+    part = Called("part", range(20), 45)
+    found = model_status._find_copies([*models, part])
+    assert found[part] == {20: models}
+    for model in models:
+        others = [other for other in models if other is not model]
+        assert found[model] == {30: others, 20: [part]}
+
+
+def test_a_copy_that_is_not_ranked_is_remarked_of_itself_alone():
+    ranked, copy = Called("a", range(30)), Called("b", range(30), status=FALSE)
+    found = model_status._find_copies([ranked, copy])
+    assert (found[ranked], found[copy]) == ({}, {30: [ranked]})
+
+
+def test_answers_are_copies_by_their_mean_length():
+    """The longest one of each is beyond the bound in any case."""
+    for length, expected in ((20, {}), (40, {20: 1})):
+        pair = [Called(name, range(20), length) for name in "ab"]
+        for model in pair:
+            model.answers["a", "19", 0] = ("19", 99)
+        found = model_status._find_copies(pair)[pair[0]]
+        assert {count: len(others) for count, others in found.items()} == expected
 
 
 def test_models_of_equal_ranks_stand_by_their_score(make):
@@ -1016,7 +1247,8 @@ def test_public_and_fresh_folders_of_one_name_are_one_model_with_both(make, tmp_
     public = f"a={tmp_path / 'public'}"
     rows = json.loads(make("json", {"a": fresh(tmp_path / "fresh")}, public))
     assert {row["model"] for row in rows} == {"a"}
-    assert {"tcp", FRESH} <= {row["scope"] for row in rows}
+    scopes = [*dict.fromkeys(row["scope"] for row in rows)]
+    assert scopes[:2] == ["tcp", "fresh"] and FRESH in scopes
 
 
 def test_the_terminal_shows_a_short_table(make, capsys):
@@ -1152,6 +1384,77 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     least = make("html", runs | {"b": planned(2)})
     assert "1 more models would make this page too large" in least
     assert "2 runs, 40 answers, each scored again" in least
+
+
+def test_a_page_counts_what_it_holds_and_what_it_leaves_out(monkeypatch):
+    monkeypatch.setattr(page, "_size_of_card", lambda entrant: entrant.size)
+    monkeypatch.setattr(
+        page,
+        "_render",
+        lambda n, **shown: shown.update(n=n) or json.dumps(shown, default=str),
+    )
+    keys = [(("tcp_long", "d", number), None) for number in range(4)]
+    models = [Namespace(id=f"{n}", name=f"{n}", size=n) for n in range(3)]
+    for number, model in enumerate(models):
+        model.model = Namespace(documents=lambda n=number: keys[: n + 2])
+    board = {
+        "models": models,
+        "left_out": ["x", "y", "z"],
+        "benchmarks": ["tcp", "tot"],
+    }
+    names = {"models": [*"abc"], "labels": [*"ABC"]}
+    shown = [
+        shown_documents.ShownDocument("[1]", 2),
+        shown_documents.ShownDocument("[2]", 3),
+    ]
+    documents = {"tcp_long": shown, "tcp_short": []}
+    options = Namespace(html=Path("x"), csv=None, json=None, is_folder=False)
+
+    def content(is_folder: bool, **bounds: int) -> dict:
+        options.is_folder = is_folder
+        text = page._page_content(board, names, options, documents, **bounds).decode()
+        first_line, _, rest = text.partition("\n")
+        assert first_line == page.FIRST_LINE
+        return json.loads(rest)
+
+    whole = content(False)
+    counts = {"total": 4, "total_answers": 9, "held_answers": 5, "hidden_count": 0}
+    counts |= {"held_counts": {"tcp_long": 2, "tcp_short": 0}, "n": 3}
+    assert {key: whole[key] for key in counts} == counts
+    assert whole["held"].endswith('"documents":[[1],[2]]}')
+    assert content(True)["held"].endswith('"documents":[]}')
+    assert whole["names"] == {"0": "a", "1": "b", "2": "c"}
+    assert whole["labels"] == {"0": "A", "1": "B", "2": "C"}
+    assert (whole["with_card"], whole["left_out"]) == ([*"012"], [*"xyz"])
+    part = content(False, most_of_a_card=1, most_models=2)
+    assert (part["hidden_count"], part["left_out"]) == (1, ["x", "y"])
+    assert (part["with_card"], len(part["models"])) == (["0", "1"], 2)
+    assert content(False, most_of_a_card=1)["with_card"] == ["0", "1"]
+
+
+SIZES = [  # of a page with all, without documents and cards, of 500 and of 50 models
+    ((90, 0, 0, 0), [(True, None)]),
+    ((200, 90, 0, 0), [(True, None), (False, None)]),
+    ((200, 150, 90, 0), [(True, None), (False, None), (False, 500)]),
+    ((200, 150, 120, 90), [(True, None), (False, None), (False, 500), (False, 50)]),
+]
+
+
+@pytest.mark.parametrize(("sizes", "expected"), SIZES)
+def test_a_page_has_as_many_models_as_there_is_room_for(monkeypatch, sizes, expected):
+    made = []
+
+    def page_of(documents, most_of_a_card=None, most_models=None) -> bytes:
+        has_documents = any(documents.values())
+        if most_of_a_card != 1:  # what cards may take is shared out after that
+            made.append((has_documents, most_models))
+        return bytes(sizes[expected.index((has_documents, most_models))])
+
+    monkeypatch.setattr(page, "MOST_BYTES", 100)
+    monkeypatch.setattr(page, "share_out", lambda *_: 1)
+    content = page._fit(page_of, [], {"tcp_long": [1]}, is_folder=True)
+    assert len(content) == sizes[len(expected) - 1]
+    assert made == expected
 
 
 def test_large_run_cards_leave_out_no_other_s(make, monkeypatch, tmp_path):
@@ -1406,6 +1709,133 @@ def test_rows_from_a_seed_beyond_the_task_s_count_for_nothing_in_what_describes(
     assert model_status.fullest(tasks, [lone, *two]) is two[0]
 
 
+def stood(n: int, together: str = "a", **changes: object) -> Namespace:
+    """Return a model with n documents of TCP, which stands there as it is, but for changes."""
+    standing = {"documents": VERIFIED, "status": VERIFIED, "marks": []} | changes
+    return Namespace(
+        standings={"tcp": Namespace(together=together, **standing)},
+        benchmark_rows={"tcp": {"n": n}},
+    )
+
+
+NOT_COMPARED = {"documents": UNKNOWN, "status": UNKNOWN}
+FULLER = {  # models of which the first shows most of a benchmark
+    "ranked": [stood(3, **NOT_COMPARED), stood(9, status=FALSE)],
+    "of documents that may be its": [
+        stood(3, status=FALSE, documents=UNKNOWN),
+        stood(9, status=FALSE, documents=FALSE),
+    ],
+    "with its documents": [stood(3), stood(9, **NOT_COMPARED)],
+    "as it is": [stood(3, status=UNKNOWN), stood(9, marks=["5-shot"])],
+    "with most answers": [stood(5), stood(9, "b"), stood(5)],
+    "of the best status": [stood(6), *(stood(3, "b", status=UNKNOWN) for _ in "ab")],
+    "of most models": [stood(3, **NOT_COMPARED) for _ in "ab"]
+    + [stood(9, "b", **NOT_COMPARED)],
+    "with most documents": [
+        stood(4, marks=["1 of 2 tasks"], **NOT_COMPARED),
+        stood(3, "b", **NOT_COMPARED),
+    ],
+}
+
+
+@pytest.mark.parametrize("why", FULLER)
+def test_of_models_of_a_benchmark_the_fullest_one_is(why):
+    for entrants in permutations(FULLER[why]):
+        fullest = model_status.fullest(TCP, [*entrants])
+        assert fullest.__dict__ == FULLER[why][0].__dict__
+
+
+def test_all_ranked_models_with_its_documents_tell_which_parts_a_benchmark_has():
+    full, few = stood(9, status=UNKNOWN), stood(3, status=UNKNOWN)
+    others = [stood(9, status=FALSE), stood(9, "b", **NOT_COMPARED)]
+    assert model_status.describing(TCP, [few, *others, full]) == [full, few]
+    assert model_status.describing(TCP, others) == others[1:]
+
+
+def placed(*cells: tuple) -> Namespace:
+    """Return a model with marks, documents, scores and ranks in TCP and Test of Time."""
+    entrant = Namespace(standings={}, benchmark_rows={})
+    for name, (marks, n, published, flexible, *ranks) in zip(("tcp", "tot"), cells):
+        row = {"n": n, "published": published, "flexible": flexible}
+        row |= {f"{rule}_rank": rank for rule, rank in zip(RULES, ranks)}
+        entrant.benchmark_rows[name] = row | {"rank_of": len(ranks)}
+        entrant.standings[name] = Namespace(marks=marks)
+    return entrant
+
+
+LAST = ([], 9, 0.5, 0.5, "3-3", "3-3")
+ORDERS = {  # what a model stands before another by: the two
+    "ranks are numbers": (placed(([], 9, 0.5, 0.5, "2-9", "9-9")),)
+    + (placed(([], 9, 0.5, 0.5, "10-12", "10-12")),),
+    "ranks, without a mark": (placed(([], 3, 0.5, 0.5, "1-1", "1-1")), placed(LAST)),
+    "documents, with a mark": (placed((["x"], 9, 0.5, 0.5, "2-2", "2-2")),)
+    + (placed((["x"], 3, 0.5, 0.5, "1-1", "1-1")),),
+    "no mark anywhere": (placed(LAST, LAST),)
+    + (placed(([], 99, 1, 1, "1-1", "1-1"), (["x"], 99, 1, 1, "1-1", "1-1")),),
+    "both benchmarks": (placed(LAST, LAST), placed(([], 9, 1, 1, "1-1", "1-1"))),
+    "both benchmarks, unranked": (placed(([], 9, 0.2, 0.2), ([], 9, 0.2, 0.2)),)
+    + (placed(([], 9, 0.9, 0.9)),),
+    "ranks in both": (placed(LAST, LAST),)
+    + (placed(([], 9, 1, 1), ([], 9, 1, 1, "1-1", "1-1")),),
+    "the sum of ranks": (placed(LAST, ([], 9, 0.5, 0.5, "1-1", "1-1")),)
+    + (placed(([], 9, 0.5, 0.5, "2-2", "2-2"), LAST),),
+    "the published rank": (placed(([], 9, 0.5, 0.5, "1-1", "2-2")),)
+    + (placed(([], 9, 0.5, 0.5, "2-2", "1-1")),),
+    "ranks before scores": (placed(([], 9, 0.1, 0.1, "1-2", "1-2")),)
+    + (placed(([], 9, 0.9, 0.9, "2-2", "2-2")),),
+    "the published score": (placed(([], 9, 0.6, 0.6, "1-2", "1-2")),)
+    + (placed(([], 9, 0.5, 0.9, "1-2", "1-2")),),
+    "the flexible score": (placed(([], 9, 0.6, 0.9, "1-2", "1-2")),)
+    + (placed(([], 9, 0.6, 0.8, "1-2", "1-2")),),
+}
+
+
+@pytest.mark.parametrize("why", ORDERS)
+def test_a_model_stands_before_another_by(why):
+    groups = [TCP, Namespace(name="tot")]
+    first, second = (
+        board_contents._order(entrant, VERIFIED, groups) for entrant in ORDERS[why]
+    )
+    assert first < second
+
+
+def averaged(n: tuple, tot: dict | None = None, **tcp: object) -> Namespace:
+    """Return a model with a mean over TCP and Test of Time, and n documents of these."""
+    tot_group = Namespace(name="tot", tasks=("tot_semantic",))
+    entrant = Namespace(in_mean=[TCP, tot_group], standings={})
+    entrant.benchmark_rows = {name: {"n": k} for name, k in zip(("tcp", "tot"), n)}
+    for name, changes in (("tcp", tcp), ("tot", tot or {})):
+        standing = {"documents": VERIFIED, "status": VERIFIED, "marks": [], "tasks": ()}
+        standing |= {"together": ("x",)}
+        entrant.standings[name] = Namespace(**standing | changes)
+    return entrant
+
+
+ALL, PART = (10, 10), (2, 2)
+OF_WEIGHT = {  # what a summary chooses models by: those chosen, and others
+    "documents of the benchmarks": ([averaged(PART, marks=["5-shot"])],)
+    + ([averaged(ALL, NOT_COMPARED)] * 5,),
+    "benchmarks as they are": ([averaged(PART)],)
+    + ([averaged(ALL, marks=["5-shot"])] * 5,),
+    "the smallest share": ([averaged((8, 8))], [averaged((10, 2))] * 5),
+    "models, where others' documents are any number": (
+        [averaged(PART, NOT_COMPARED)] * 2,
+    )
+    + ([averaged(ALL, NOT_COMPARED)],),
+    "models": ([averaged(ALL, status=UNKNOWN)] * 3, [averaged(ALL)] * 2),
+    "status": ([averaged(ALL)] * 2, [averaged(ALL, status=UNKNOWN)] * 2),
+}
+
+
+@pytest.mark.parametrize("why", OF_WEIGHT)
+def test_a_summary_of_means_is_of_the_models_with_most(why):
+    row_counts = {"tcp": 10, "tot": 10}
+    chosen, others = (
+        board_contents._weight_of_mean(row_counts, rivals) for rivals in OF_WEIGHT[why]
+    )
+    assert chosen > others
+
+
 def constants_of(text: str, model: str) -> list[list[str]]:
     """Return where a page has the constant answer, in each picture of a model's scores."""
     rows = re.findall(r'<tr class="row".*?</tr>', text, re.DOTALL)
@@ -1546,6 +1976,123 @@ def test_a_model_has_twenty_remarks_of_five_hundred_characters():
     assert entrant.remarks[-1].startswith("19x")
 
 
+def test_remarks_are_of_the_worst_status_then_of_marks_files_and_others():
+    standings = {
+        "tcp": Namespace(status=FALSE, reasons=["r1", "r2"], marks=["m1"]),
+        "tot": Namespace(status=UNKNOWN, reasons=["r3"], marks=["m2"]),
+        TWINS: Namespace(status=FALSE, reasons=["r4"], marks=[]),
+    }
+    task_checks = {task: {"marks": ["x", task]} for task in TCP.tasks}
+    said = {"status": FALSE, "standings": standings, "task_checks": task_checks}
+    entrants = [
+        Called("o\u00e9", range(40), **said, remarks=["of a file"]),
+        Called("oe", range(30), standings={}, task_checks={}, remarks=[]),
+    ]
+    # This tells it from another of its name.
+    entrants[0].name = entrants[0].model.name = "o\u00e9 (\u00fc)"
+    model_status.add_remarks(entrants)
+    marks = ["m1", "m2", "x", "tcp_long (tcp_long)", "tcp_short (tcp_short)"]
+    assert entrants[0].remarks == [
+        *("TCP: r1; r2", "twin tot arithmetic: r4", *marks, "of a file"),
+        "the name looks like 'oe'",
+        "the name holds latin small letter e with acute",
+        "all 30 answers to shared documents are those of 'oe'",
+    ]
+    assert entrants[1].remarks == ["the name looks like 'o\\xe9_(\\xfc)'"]
+
+
+def test_a_run_card_has_each_value_once_with_its_tasks_and_no_empty_one():
+    entries = []
+    for task, size, frame in zip(TCP.tasks, (5_000, 0), ("x{user}", "")):
+        check = checked(prompts={"frame": frame, "frame_size": size})
+        checks = {"Filter": "none", "Prompts": f"{task} is asked", "Answers": ""}
+        entries.append((None, {"task": task, "check": check | {"checked": checks}}))
+    source = Namespace(place=Path("/" + "m" * 400))
+    model = {"name": "a", "is_named": False, "remarks": [], "entries": entries}
+    entrant = model_status.Entrant(
+        Namespace(**model, source=source, documents=lambda: iter(()))
+    )
+    entrant.cite = ["One.", "Two."]
+    card = entrant.card()
+    asked = "tcp_long is asked (tcp_long); tcp_short is asked (tcp_short)"
+    assert (card["Filter"], card["Prompts"], card["Generation"]) == ("none", asked, "a")
+    assert card["Around each prompt (5,000 characters)"] == "x{user} (tcp_long)"
+    assert not {"Answers", "Around each prompt (0 characters)"} & {*card}
+    assert (card["Remarks"], card["Cite"]) == ("none", "One. Two.")
+    assert card["Named by"] == "its files or its path" and len(card["File"]) < 310
+    entrant.is_named, entrant.remarks = True, ["x", "y"]
+    card = entrant.card()
+    assert (card["Named by"], card["Remarks"]) == ("the maker of the board", "x; y")
+
+
+def test_a_model_has_its_documents_in_the_order_of_all_and_its_last_answers():
+    def answered(*responses: str) -> Namespace:
+        return Namespace(
+            answers=[Namespace(response=x, length=len(x)) for x in responses]
+        )
+
+    keys = [("tcp_short", "d", 0), ("tcp_long", "d", 1), ("tcp_long", "d", 0)]
+    documents = [*zip(keys, (answered("a", "last"), answered("b"), answered("c")))]
+    model = {"name": "a", "remarks": [], "is_named": True, "entries": []}
+    entrant = model_status.Entrant(Namespace(**model, documents=lambda: documents))
+    assert entrant.answers[keys[0]] == ("last", 4)
+    in_order = [documents[2][1], documents[1][1]]
+    assert entrant.documents_by_task["tcp_long"] == in_order
+    assert entrant.answered(Namespace(tasks=("tcp_short", "tot_x", "tcp_long"))) == (
+        *("tcp_short", "tcp_long"),
+    )
+    assert entrant.status == UNKNOWN
+    for status in (VERIFIED, FALSE, UNKNOWN):
+        entrant.standings[status] = Namespace(status=status)
+    assert entrant.status == FALSE
+
+
+def test_a_remark_of_some_models_is_no_shared_one():
+    said = [["x", "y", "z"], ["z", "x"], ["x", "z", "y"]]
+    entrants = [Namespace(remarks=remarks) for remarks in said]
+    assert board_contents._shared_remarks(entrants) == ["x", "z"]
+    assert board_contents._shared_remarks(entrants[:1]) == said[0]
+
+
+def test_what_twins_tell_is_said_of_a_name_in_quotes_by_rows_of_twins_alone(
+    monkeypatch,
+):
+    keys = [(task, "d", 0) for task in ("tot_arithmetic", TWINS)]
+    model = Namespace(documents=lambda: [(key, key[0]) for key in keys])
+    with_rows: list = []
+    monkeypatch.setattr(board_contents, "add_rows", with_rows.extend)
+    monkeypatch.setattr(board_contents, "recall", lambda *_: [{"run": "a b", "n": 1}])
+    sentence = lambda row, name: f"{name} {row['n']}"  # noqa: E731
+    monkeypatch.setattr(board_contents, "recall_sentence", sentence)
+    assert [*board_contents._recall_sentences([model], EXAMPLES)] == ["'a_b' 1"]
+    assert with_rows == [(TWINS, TWINS)]
+
+
+def test_in_a_mean_benchmarks_count_alike_whatever_their_size(monkeypatch):
+    scores = {"tcp": ([1.0, 0.0], ["a", "b"]), "tot": ([1.0, 1.0, 1.0, 0.0], [*"bcde"])}
+    headline = lambda group, *_: scores[group.name]  # noqa: E731
+    monkeypatch.setattr(board_contents, "headline_scores", headline)
+    entrant = averaged(ALL)
+    entrant.documents_by_task, entrant.model = {}, Namespace(tasks={})
+    values, clusters = board_contents._values(entrant, entrant.in_mean, RULES[0])
+    assert sum(values) / len(values) == pytest.approx((0.5 + 0.75) / 2)
+    assert clusters == [*"abbcde"]
+
+
+def test_a_model_has_the_status_of_a_scope_in_it():
+    statuses = {"tcp": VERIFIED, "tot": UNKNOWN, "fresh": FALSE}
+    standings = {
+        name: Namespace(status=status, tasks=(f"{name}_long", f"{name}_short"))
+        for name, status in statuses.items()
+    }
+    in_mean = [Namespace(name=name) for name in ("tcp", "tot")]
+    entrant = Namespace(standings=standings, in_mean=in_mean, status=FALSE)
+    expected = {f"{name}_short": status for name, status in statuses.items()}
+    expected |= statuses | {"mean": UNKNOWN, TWINS: FALSE}
+    for scope, status in expected.items():
+        assert board_contents.status_in(entrant, scope) == status
+
+
 def test_long_places_take_no_honest_model_from_the_page(make, tmp_path):
     """Names end in being places, and a page escapes them: `"` takes six letters."""
     for number in range(8):
@@ -1630,6 +2177,499 @@ def test_files_that_are_left_out_are_named_in_part(make, tmp_path, count, more):
     assert len(remarks) < 3_000
     # What it says does not keep the next board from replacing it.
     assert make("json", {"a": planned(3)}, *BARE)
+
+
+def file_of(
+    path: str, end: str | None = None, refused: tuple = (), tasks: tuple = ()
+) -> Namespace:
+    """Return a file of answers, with how it ends and its refused lines."""
+    head = {"end": end, "refused": {"lines": refused}, "tasks": tasks}
+    return Namespace(head=head, source=Namespace(path=Path(path)))
+
+
+def of_files(*tables: Namespace, place: str = "m", tasks: tuple = ()) -> Namespace:
+    """Return a model of files in a place."""
+    source = Namespace(place=Path(place), label=None)
+    model = {"name": "a", "tables": tables, "source": source, "tasks": tasks}
+    return Namespace(**model, remarks=[])
+
+
+REFUSED_LINES = ((4, "x"), (9, "y"))
+WHOLE = of_files(
+    file_of("m/a", None, REFUSED_LINES, ("tcp_long",)), tasks=("tcp_long",)
+)
+FAULTY = [  # models, and why they are left out
+    (of_files(file_of("m/a", "is cut", REFUSED_LINES)), "a: is cut"),
+    (of_files(file_of("m/a", None, REFUSED_LINES)), "a: line 4: x"),
+    (of_files(file_of("m/a"), file_of("m/b", "is cut"), tasks=("t",)), "b: is cut"),
+    (of_files(file_of("m/a", "is cut"), place="m/a"), "is cut"),
+]
+
+
+@pytest.mark.parametrize(("model", "reason"), FAULTY)
+def test_models_that_are_left_out_stand_before_files(model, reason):
+    of_file = Failure(Path("m/z"), "z", "has no answer")
+    models, failures = leaderboard._read_whole([model, WHOLE], [of_file])
+    assert models == [WHOLE]
+    assert failures == [Failure(model.source.place, "a", reason), of_file]
+
+
+def test_a_page_of_few_runs_has_its_warnings_and_what_is_left_out(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    boards, of_file = [], Failure(Path("m/z"), "z", "has no answer")
+    made = lambda models, failures, _: {"about": {}, "got": (models, failures)}  # noqa: E731
+    monkeypatch.setattr(leaderboard, "Entrant", lambda model: model)
+    monkeypatch.setattr(leaderboard, "board_data", made)
+    monkeypatch.setattr(leaderboard, "_write", lambda *pair: boards.append(pair))
+    options = Namespace(html=(Path("x.html"), False), output=None)
+    for models in ([FAULTY[0][0]], [WHOLE, FAULTY[0][0]]):
+        leaderboard.write_page(models, [of_file], options, ["one", "two"])
+    [(board, page_options)] = boards
+    left_out = Failure(Path("m"), "a", FAULTY[0][1])
+    assert board["got"] == ([WHOLE], [left_out, of_file])
+    assert board["about"]["warnings"] == ["one", "two"]
+    assert (page_options.html, page_options.csv) == (Path("x.html"), None)
+    assert capsys.readouterr().err == f"{tmp_path / 'x.html'} is written\n"
+
+
+def test_a_page_of_few_runs_replaces_a_page_alone(tmp_path):
+    path = tmp_path / "x.html"
+    leaderboard.check_page((path, False))
+    path.write_text(f"{page.FIRST_LINE}\n<html>")
+    leaderboard.check_page((path, False))
+    path.write_text("model,status,remarks,scope,\n")
+    with pytest.raises(ToolError, match="was not made by leaderboard"):
+        leaderboard.check_page((path, False))
+
+
+def test_of_the_files_of_a_model_those_without_any_answer_are_left_out():
+    bad = [file_of(f"m/{number}", None, REFUSED_LINES) for number in range(30)]
+    model = of_files(*WHOLE.tables, *bad, tasks=("tcp_long",))
+    left_out = [*leaderboard._files_left_out([model])]
+    assert [failure.path for failure in left_out] == [Path(f"m/{n}") for n in range(20)]
+    remarks = [f"{number} is left out: line 4: x" for number in range(3)]
+    assert model.remarks == [*remarks, "27 more files are left out"]
+
+
+def claimant(claim: str | None, place: str, *tasks: str, label: str | None = None):
+    """Return a model of which the results claim a name."""
+    source = Namespace(place=Path(place), label=label)
+    return Namespace(
+        tables=[Namespace(head={"model": claim})], source=source, tasks=tasks
+    )
+
+
+CLAIMANTS = [claimant("a", "/x y", "1", "2"), claimant("a", "/b", "3")]
+HINT = "a: 2 rows claim this name; 'a=/x y' a=/b makes one of them"
+HINTS = [  # models beside these, and how to join them
+    ([], [HINT]),
+    ([claimant("b", "/c", "1"), claimant(None, "/d", "1")], [HINT]),
+    ([claimant("a", "/c", "1", label="a")], [HINT]),
+    (
+        [claimant("a", "/c", "4")],
+        [HINT.replace("2 rows", "3 rows").replace("/b", "/b a=/c")],
+    ),
+    ([claimant("a", "/c", "3")], []),
+]
+
+
+@pytest.mark.parametrize(("others", "hints"), HINTS)
+def test_all_rows_of_one_claimed_name_are_joined_if_they_share_no_task(others, hints):
+    assert [*leaderboard._hints([*CLAIMANTS, *others])] == hints
+
+
+def test_the_terminal_says_of_each_benchmark_who_stands_how_in_it(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    rows = {}
+    for name, ranks in (("tcp", ("1-1", "1-2")), ("tot", (None, None))):
+        rows[name] = {"n": 8, "answers": 16, "published": 0.5, "flexible": 0.75}
+        rows[name] |= {f"{rule}_rank": rank for rule, rank in zip(RULES, ranks)}
+    standings = {
+        name: Namespace(status=status, tasks=())
+        for name, status in (("tcp", VERIFIED), ("tot", UNKNOWN))
+    }
+    entrant = Namespace(name="a", status=UNKNOWN, in_mean=[], standings=standings)
+    entrant.benchmark_rows = rows
+    board = {"benchmarks": [{"name": name, "models": [entrant]} for name in rows]}
+    paths = [Path(f"board.{form}") for form in ("html", "csv", "json")]
+    leaderboard._print_standing(
+        board, Namespace(**dict(zip(("html", "csv", "json"), paths)))
+    )
+    printed = capsys.readouterr()
+    cells = [re.split(r" *\| *", line)[1:-1] for line in printed.out.split("\n")]
+    assert [*map(" ".join, cells[2:4])] == [
+        "tcp a verified 8 50.0 1-1 75.0 1-2",
+        "tot a not verified 8 50.0 – 75.0 –",
+    ]
+    assert printed.err.splitlines() == [
+        f"{tmp_path / path} is written" for path in paths
+    ]
+
+
+def test_a_page_in_a_folder_is_its_index(tmp_path):
+    inside, file = tmp_path / "index.html", tmp_path / "new"
+    assert leaderboard._page(f"{tmp_path}") == leaderboard._page(f"{tmp_path}/")
+    assert leaderboard._page(f"{tmp_path}") == (inside, True)
+    assert leaderboard._page(f"{file}/") == (file / "index.html", True)
+    assert leaderboard._page(f"{file}") == (file, False)
+
+
+SAME_OUTPUTS = [
+    (("--csv", "a", "--json", "a"), True),
+    (("--html", "b", "--csv", "a"), True),
+    (("--html", "./a", "--json", "a"), True),
+    (("--html", "a/", "--json", "a/index.html"), True),
+    (("--html", "a", "--csv", "c", "--json", "d"), False),
+]
+
+
+@pytest.mark.parametrize(("outputs", "are_the_same"), SAME_OUTPUTS)
+def test_outputs_of_a_board_are_different_files(
+    outputs, are_the_same, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("b").symlink_to("a")
+    command = ["run", *outputs, *PACK]
+    if are_the_same:
+        with pytest.raises(SystemExit, match="2"):
+            leaderboard._options(command)
+        message = "two of --html, --csv and --json name one file; name others"
+        assert message in capsys.readouterr().err
+    else:
+        assert leaderboard._options(command).csv == Path("c")
+
+
+def test_a_board_of_no_run_is_not_made_and_one_of_no_document_is_an_error(tmp_path):
+    output = tmp_path / "board.json"
+    assert main(["leaderboard", f"{tmp_path / 'x'}", "--json", f"{output}", *PACK]) == 1
+    assert not output.exists()
+    with pytest.raises(ToolError, match="name others, or no --leave_out"):
+        board_contents.board_data([Namespace(tasks_to_show=set())], [], Namespace())
+
+
+def test_a_page_says_of_which_tasks_a_pack_has_other_rows(monkeypatch):
+    upstream = {
+        "tcp_long": (8, None),
+        "tcp_short": (8, "0" * 16),
+        "tot_arithmetic": (None, None),
+        "tot_semantic": (2_800, "0" * 16),
+        "timebench_tracie": (1_000, None),
+    }
+    known = lambda task: Namespace(upstream=upstream[task], utils=scorer(task).utils)  # noqa: E731
+    monkeypatch.setattr(board_contents, "scorer", known)
+    counts = {task: len(documents(task, EXAMPLES)) for task in upstream}
+    assert [*board_contents._differences({*upstream}, EXAMPLES)] == [
+        ("tcp_short", "other rows"),
+        ("timebench_tracie", f"{counts['timebench_tracie']} of 1,000 rows"),
+        ("tot_semantic", f"{counts['tot_semantic']} of 2,800 rows"),
+    ]
+
+
+def test_a_summary_of_means_is_by_shares_of_the_rows_that_anybody_answered():
+    entrants = []
+    for group, n, count in (("a", (8, 4), 2), ("b", (4, 8), 3), ("c", (16, 8), 1)):
+        for _ in range(count):
+            entrant = averaged(n)
+            ranks = {"rank_of": count if count > 1 else None, "rank_group": group}
+            entrant.benchmark_rows["mean"] = ranks
+            entrants.append(entrant)
+    groups = entrants[0].in_mean
+    assert board_contents._summarised("mean", groups, entrants) == entrants[:2]
+
+
+def tallied(*counts: tuple[int, int]) -> Namespace:
+    """Return a model with numbers of answers, and of left out ones, to tasks."""
+    tallies = {
+        task: Namespace(
+            task=task, all=Namespace(answers=answers), answered=1, left_out=left_out
+        )
+        for task, (answers, left_out) in zip(TCP.tasks, counts)
+    }
+    return Namespace(model=Namespace(tasks=tallies))
+
+
+def test_a_page_counts_answers_and_left_out_rows_of_all_models_and_tasks(monkeypatch):
+    monkeypatch.setattr(
+        board_contents, "_differences", lambda tasks, _: zip(tasks, "xx")
+    )
+    entrants = [tallied((8, 1), (16, 2)), tallied((3, 4))]
+    for folder, pack in ((EXAMPLES, "examples"), (task_scorers.FOLDER, None)):
+        options = Namespace(include_path=folder, leave_out="list")
+        about = board_contents._about(entrants, options)
+        assert (about["answers"], about["left_out_rows"]) == (27, 7)
+        assert (about["pack"], about["leave_out"]) == (pack, "list")
+        assert {*about["partial"]} == {*TCP.tasks}
+
+
+def test_a_row_of_a_table_says_the_model_its_status_in_the_scope_and_remarks():
+    figures = {"tcp": {"run": "r", "task": "tcp", "filter": "f", "n": 8}}
+    figures |= {"tot_semantic|format|x": {"task": "tot_semantic", "by": "format"}}
+    standings = {
+        "tcp": Namespace(status=VERIFIED, tasks=()),
+        "tot": Namespace(status=UNKNOWN, tasks=("tot_semantic",)),
+    }
+    said = {"standings": standings, "in_mean": [], "figures": figures}
+    entrants = [
+        Called("a", **said, remarks=["x", "y"]),
+        Called("b", **said, remarks=[]),
+    ]
+    first, second, third, _ = board_contents.board_rows(entrants)
+    row = {"model": "a", "status": VERIFIED, "remarks": "x; y", "scope": "tcp", "n": 8}
+    assert (first, [*first]) == (row, [*row])
+    row |= {"status": UNKNOWN, "scope": "tot_semantic", "by": "format"}
+    row.pop("n")
+    assert second == row
+    assert (third["model"], third["remarks"]) == ("b", None)
+
+
+def test_a_summary_of_a_benchmark_is_of_all_that_are_ranked_with_the_fullest_model():
+    few, full = [stood(3) for _ in "abc"], [stood(9, "b", status=UNKNOWN) for _ in "ab"]
+    for group, entrants in (("x", few), ("y", full)):
+        for entrant in entrants:
+            ranks = {"rank_of": len(entrants), "rank_group": group}
+            entrant.benchmark_rows["tcp"] |= ranks
+    alone = stood(99, "c")
+    alone.benchmark_rows["tcp"] |= {"rank_of": None, "rank_group": None}
+    elsewhere = Namespace(benchmark_rows={}, standings={})
+    entrants = [alone, *few, elsewhere, *full]
+    found = board_contents._summarised("tcp", [Namespace(name="tot"), TCP], entrants)
+    assert found == full
+    assert board_contents._summarised("tcp", [TCP], [alone, elsewhere]) == []
+
+
+def test_ranks_are_counted_from_the_tests_of_each_score(monkeypatch):
+    """By the published score a is best, by the flexible one b is, by a little."""
+    zero, one, clusters = [0.0] * 40, [1.0] * 40, [f"{n}" for n in range(40)]
+    little = [0.2, 0.1] * 20
+    scores = {"published": [one, zero, zero], "flexible": [zero, little, zero]}
+    of = lambda number, _, rule: (scores[rule][number], clusters)  # noqa: E731
+    monkeypatch.setattr(board_contents, "_values", of)
+    rows: list[dict] = [{}, {}, {}]
+    assert board_contents._rank([0, 1, 2], rows, []) == 6
+    ranks = {rule: [row[f"{rule}_rank"] for row in rows] for rule in RULES}
+    assert ranks["published"] == ["1-1", "2-3", "2-3"]
+    assert ranks["flexible"] == ["2-3", "1-1", "2-3"]
+    monkeypatch.setattr(stats, "holm", lambda _: [0.0499, 0.0501])
+    board_contents._rank([0, 1], rows[:2], [])
+    assert [[row[f"{rule}_rank"] for row in rows[:2]] for rule in RULES] == [
+        ["1-1", "2-2"],
+        ["1-2", "1-2"],
+    ]
+
+
+def test_a_mean_is_ranked_over_its_benchmarks_among_models_ranked_in_each(monkeypatch):
+    compared, groups = [], averaged(ALL).in_mean
+    tot = {"status": UNKNOWN}
+    entrants = [
+        averaged(ALL, tot),
+        averaged(ALL, tot),
+        averaged(ALL, {"status": FALSE}),
+    ]
+    entrants.append(averaged(ALL, tot, together=("y",)))
+    entrants.append(averaged(ALL, {"status": FALSE}, together=("y",)))
+    for entrant in entrants:
+        entrant.benchmark_rows["mean"] = {"n": 20}
+    record = lambda rivals, _, ranked_in: compared.append((rivals, ranked_in)) or 9  # noqa: E731
+    monkeypatch.setattr(board_contents, "_rank", record)
+    counts = board_contents._add_ranks(entrants, groups)
+    assert counts == {"ranked": 3, "tests": 9}
+    pair = entrants[:2]
+    assert compared == [
+        (entrants[:3], [TCP]),
+        ([*pair, entrants[3]], groups[1:]),
+        (pair, groups),
+        (entrants[3:], [TCP]),
+    ]
+    rows = entrants[0].benchmark_rows
+    assert [rows[x]["rank_of"] for x in ("tcp", "tot", "mean")] == [3, 3, 2]
+    statuses = [
+        rows[x]["rank_group"].partition(" #")[0] for x in ("tcp", "tot", "mean")
+    ]
+    assert statuses == [VERIFIED, UNKNOWN, UNKNOWN]
+    assert (
+        len({entrant.benchmark_rows["tcp"]["rank_group"] for entrant in entrants}) == 2
+    )
+    assert "rank_of" not in entrants[2].benchmark_rows["mean"]
+    assert board_contents._add_ranks(pair[:1], groups) == {"ranked": 0, "tests": 0}
+
+
+def test_figures_are_those_of_the_mean_of_whole_benchmarks_then_of_each(monkeypatch):
+    tot = Namespace(name="tot", tasks=("tot_arithmetic", "tot_semantic"))
+    tasks = {"tcp": TCP.tasks, "tot": tot.tasks[:1]}
+    rows = [{"task": "tcp", "n": 16}, {"task": "tcp_long", "n": 8}]
+    rows += [{"task": "tot_arithmetic", "n": 38}]
+    rows += [rows[2] | {"by": "format", "value": "x", "n": 3}]
+    rows = [{"by": None, "value": None} | row for row in rows]
+    cite = lambda model, cited: (row["run"] for row in cited[:1])  # noqa: E731
+    monkeypatch.setattr(board_contents, "rows_of_run", lambda *_: rows)
+    monkeypatch.setattr(board_contents, "citations", cite)
+    monkeypatch.setattr(board_contents, "_mean_row", lambda *_: {"n": 54})
+    of_task = {"tcp": 16, "tot": 38, "tcp_long": 8, "tot_arithmetic": 38}
+    of_task |= {"tot_arithmetic|format|x": 3}
+    for answered, mean in ((tasks, []), (tasks | {"tot": tot.tasks}, ["mean"])):
+        entrant = Called("a b", tasks=None)
+        entrant.model.tasks = {}
+        entrant.standings = {name: Namespace(tasks=answered[name]) for name in tasks}
+        entrant.answered = lambda group: answered[group.name]  # noqa: B023
+        board_contents._add_figures(entrant, [TCP, tot])
+        figures = {key: row["n"] for key, row in entrant.figures.items()}
+        assert [*figures][: len(mean) + 2] == [*entrant.benchmark_rows]
+        assert [*figures.items()] == [*((x, 54) for x in mean), *of_task.items()]
+        assert entrant.cite == ["'a_b'"]
+        assert entrant.figures["tcp"]["rank_of"] is None
+
+
+def test_a_benchmark_is_said_with_its_title_its_models_and_what_these_answered(
+    monkeypatch,
+):
+    tot = next(x for x in benchmarks(["tot_semantic"]) if x.name == "tot")
+    row = {"n": 8, "clusters": 5, "constant": 0.1, "rank_of": None, "published": 0.5}
+    entrants = []
+    for status in (FALSE, None, VERIFIED, UNKNOWN):
+        entrant = Called(f"{status}", benchmark_rows={"tot": row | {"flexible": 0.5}})
+        in_tot = {
+            "status": status,
+            "documents": VERIFIED,
+            "marks": [],
+            "together": status,
+        }
+        entrant.standings = {"tot": Namespace(**in_tot)} if status else {}
+        entrant.status = FALSE
+        entrant.answered = lambda group: group.tasks[1:]
+        entrants.append(entrant)
+    said_of = lambda name: {"metadata": {"version": f"of {name}"}}  # noqa: E731
+    monkeypatch.setattr(board_contents, "configuration", said_of)
+    for name in ("_columns", "references", "reason_bars", "pairs"):
+        monkeypatch.setattr(board_contents, name, lambda *arguments: arguments)
+    said = board_contents._benchmark(tot, entrants)
+    assert (said["title"], said["tasks"], said["of"]) == (
+        *("Test of Time", ("tot_semantic",), 2),
+    )
+    assert (said["rows"], said["clusters"], said["constant"]) == (8, 5, 0.1)
+    assert said["version"] == "of tot"
+    assert said["references"] == (tot, ("tot_semantic",), 8)
+    assert said["models"] == [entrants[2], entrants[3], entrants[0]]
+    places = {entrants[2]: 2, entrants[3]: 3, entrants[0]: 0}
+    assert said["reasons"] == said["pairs"] == (places, tot)
+
+
+SUMMARIES = [  # models by scope, benchmarks that are public, and of which scope it is
+    ({"mean": "ab", "tcp": "abc", "tot": "cd"}, True, "mean"),
+    ({"mean": "a", "tcp": "ab", "tot": "c"}, True, "mean"),
+    ({"mean": "a", "tcp": "abc", "tot": "d"}, True, "tcp"),
+    ({"tcp": "a", "tot": "bc"}, True, "tot"),
+    ({"tcp": "", "tot": ""}, True, "tcp"),
+    ({"tcp": "a", "fresh": "abcd"}, True, "tcp"),
+    ({"fresh": "ab"}, False, "fresh"),
+]
+
+
+@pytest.mark.parametrize(("models", "has_public", "expected"), SUMMARIES)
+def test_a_summary_is_of_the_scope_that_is_the_widest_of_most_models(
+    monkeypatch, models, has_public, expected
+):
+    standing = Namespace(status=UNKNOWN, tasks=())
+    said = {"benchmark_rows": models, "standings": dict.fromkeys(models, standing)}
+    said |= {"in_mean": [Namespace(name="tcp")], "status": FALSE}
+    named = {name: Called(name, **said) for name in "abcd"}
+    summarised = {scope: [named[x] for x in names] for scope, names in models.items()}
+    monkeypatch.setattr(
+        board_contents, "_summarised", lambda scope, *_: summarised[scope]
+    )
+    public = [Namespace(name="tcp"), Namespace(name="tot")] if has_public else []
+    others = [Namespace(name="fresh")]
+    summary = board_contents._summary(public, others, [*named.values()])
+    assert summary["overall"] == expected
+    assert summary["summarised"] == summarised[expected]
+    status = UNKNOWN if summarised[expected] else None
+    assert summary["summarised_status"] == status
+
+
+def described(figures: dict[str, int], *tasks: str) -> Namespace:
+    """Return a model with numbers of documents by TASK|BREAKDOWN|VALUE."""
+    rows = {}
+    for key, n in figures.items():
+        task, by, value = (*key.split("|"), None, None)[:3]
+        rows[key] = {"task": task, "by": by, "value": value, "n": n}
+    return Namespace(figures=rows, answered=lambda _: tasks)
+
+
+def test_scores_are_split_by_tasks_and_by_parts_that_any_model_tells_of():
+    [tot] = [group for group in benchmarks(["tot_semantic"]) if group.name == "tot"]
+    first = {"tot_arithmetic": 9, "tot_arithmetic|question_type|a 10": 5}
+    first |= {"tot_arithmetic|question_type|a 2": 4, "tot_arithmetic|format|x": 9}
+    other = {"tot_arithmetic": 3, "tot_arithmetic|question_type|b_c": 3}
+    other |= {"tot_semantic": 7, "tot_semantic|question_type|a 2": 7}
+    models = described(first, "tot_arithmetic"), described(other, *tot.tasks)
+    columns = {
+        heading: [(x["label"], x["n"], x["is_detail"]) for x in parts]
+        for heading, parts in board_contents._columns(tot, models).items()
+    }
+    by_type = [("a 2", 4, False), ("a 10", 5, False), ("b_c", 3, False)]
+    assert columns == {
+        "Tasks": [("arithmetic", 9, False), ("semantic", 7, False)],
+        "arithmetic by question type": by_type,
+        "semantic by question type": [("a 2", 7, False)],
+        "arithmetic by format": [("x", 9, True)],
+    }
+    alone = board_contents._columns(tot, models[:1])
+    assert [*alone] == ["By question type", "By format"]
+    timebench = next(x for x in benchmarks(["timebench_tracie"]) if len(x.tasks) > 9)
+    tasks = timebench.tasks[:2] + timebench.tasks[-2:]
+    model = described(dict.fromkeys(tasks, 1), *tasks)
+    columns = board_contents._columns(timebench, [model])
+    labels = {
+        heading: [x["label"] for x in parts] for heading, parts in columns.items()
+    }
+    assert [*labels] == ["symbolic", "event"]
+    assert labels["symbolic"] == ["timexnli s1", "timexnli s2"]
+
+
+def test_a_script_knows_the_shape_and_the_short_label_of_each_model(monkeypatch):
+    models = [Called("a"), Called("n" * 17), Called("c")]
+    benchmark = {"name": "tcp", "tasks": TCP.tasks, "pairs": [1]}
+    board = {"models": models, "pictured": [models[2], models[0]]}
+    board["benchmarks"] = [benchmark, benchmark | {"name": "x", "tasks": ("x",)}]
+    monkeypatch.setattr(page, "collect", lambda *_: {"tcp_long": []})
+    monkeypatch.setattr(page, "_fit", lambda page_of, *_: page_of.args[1])
+    options = Namespace(html=Path("board.html"), is_folder=False)
+    data = page.files(board, options)[options.html]
+    assert data["shapes"] == [1, None, 0]
+    assert data["labels"] == ["a", f"{'n' * 8}…{'n' * 7}", "c"]
+    assert data["models"] == ["a", "n" * 17, "c"]
+    assert data["tasks"] == {"tcp": TCP.tasks, "x": ("x",)}
+    assert data["reasons"] == {"tcp_long": scorer("tcp_long").utils.REASONS}
+
+
+def test_a_page_links_figures_in_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    outputs = {"html": Path("a/board.html"), "csv": Path("b/x y.csv"), "json": None}
+    assert page._data_links(Namespace(**outputs)) == {"CSV": "../b/x%20y.csv"}
+    outputs |= {"csv": None, "json": tmp_path / "a" / "x.json"}
+    assert page._data_links(Namespace(**outputs)) == {"JSON": "x.json"}
+
+
+def test_a_folder_has_as_many_files_as_the_documents_of_a_task_fill(
+    make, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(page, "MOST_OF_A_FILE", 3)
+    runs = [f"a={write(tmp_path / 'a', *planned(7))}", "--html", f"{tmp_path}/all/"]
+    assert main(["leaderboard", *runs, *BARE]) == 0
+    counts = {}
+    for path in (tmp_path / "all" / "documents").iterdir():
+        call = path.read_text().partition("\naddDocuments(")[2]
+        counts[f"documents/{path.name}"] = len(json.loads(call.removesuffix(");\n")))
+    names = [f"documents/tcp_long-{number}.js" for number in range(3)]
+    assert [counts.pop(name) for name in names] == [3, 3, 1]
+    data = (
+        (tmp_path / "all" / "index.html").read_text("utf-8").partition('id="data">')[2]
+    )
+    assert not counts
+    assert json.loads(data.partition("</script>")[0])["files"] == {"tcp_long": names}
 
 
 def test_a_page_says_once_what_is_remarked_of_every_model_alone(make):
