@@ -15,6 +15,7 @@ from lm_eval.tasks import TaskManager
 
 from lm_eval_tasks.fresh.generators._arithmetic_spans_and_order import before_or_after
 from lm_eval_tasks.fresh.generators._wording import ordinal
+from lm_eval_tasks.fresh.scores import HEADLINES, _common
 from lm_eval_tasks.fresh.utils import (
     NAMES,
     check_knobs,
@@ -115,8 +116,52 @@ def test_metadata_that_cannot_be_meant_is_refused(changes, fault):
 
 def test_a_level_without_a_sound_draw_says_so(monkeypatch):
     monkeypatch.setattr(find_generator("date_arithmetic"), "row", lambda *_: None)
-    with pytest.raises(ValueError, match="level 1 in 5000 draws of seed 1"):
-        generate_row("date_arithmetic", 1, 1, 0)
+    with pytest.raises(ValueError, match="level 2 in 5000 draws of seed 1, row 3; ch"):
+        generate_row("date_arithmetic", 1, 2, 3)
+
+
+LONG = "x" * 99
+CUT_METADATA = [  # the part of a long value that its message shows, and the value
+    (r"gen_levels '(x{39}) is not such as", {"gen_levels": LONG}),
+    (r"gen_seed '(x{39}) is not an integer", {"gen_seed": LONG}),
+    (r"gen_version '(x{39}): the generator", {"gen_version": LONG}),
+    (r"no generator '(x{39}); name", {"gen_knobs": {LONG: {}}}),
+    (r"no knob '(x{39}); it has", {"gen_knobs": {"tcp_long": {LONG: 1}}}),
+    (r"no setting '(x{39});", {"gen_knobs": {"tcp_long": LONG}}),
+    (r"steps '(x{39}) is not", {"gen_knobs": {"tcp_long": {"steps": LONG}}}),
+]
+
+
+@pytest.mark.parametrize(("shown", "changes"), CUT_METADATA)
+def test_a_long_value_is_cut_in_the_message_about_it(shown, changes):
+    metadata = {"gen_seed": 1, "gen_rows": 10, "gen_levels": "1-5"} | changes
+    with pytest.raises(ValueError, match=shown):
+        read_request("date_arithmetic", **metadata)
+    request = read_request("date_arithmetic", 1, 10, 1)
+    with pytest.raises(ValueError, match=r"has no row '(x{19}), but 0 to 9"):
+        request.row(LONG)
+
+
+def test_a_load_says_its_knobs_and_version_also_where_none_are_given(
+    caplog, monkeypatch
+):
+    monkeypatch.setattr("sys.argv", ["lm_eval", "--cache_requests", "refresh"])
+    with caplog.at_level(logging.INFO, logger="lm_eval"):
+        loaded = load("date_arithmetic", gen_seed=1, gen_rows=1, gen_levels=2)
+    assert loaded["test"].info.config_name == "fresh_date_arithmetic"
+    version = find_generator("date_arithmetic").VERSION
+    assert caplog.text.rstrip().endswith(f"gen_knobs {{}}, gen_version {version}")
+
+
+def test_levels_go_up_to_the_highest_and_numbers_are_no_truth_values():
+    request = partial(read_request, "date_arithmetic")
+    highest = find_generator("date_arithmetic").HIGHEST
+    assert request(0, 1, highest).levels == range(highest, highest + 1)
+    with pytest.raises(ValueError, match=f"is {highest}, not {highest + 2}; change"):
+        request(0, 9, f"{highest}-{highest + 2}")
+    for seed, count in ((True, 1), (1, True)):
+        with pytest.raises(ValueError, match="True is not an integer of at least"):
+            request(seed, count, 1)
 
 
 def test_knobs_change_the_rows_of_their_generator_alone():
@@ -138,6 +183,14 @@ def test_a_knob_has_each_value_within_its_bounds(name):
         for value in (least - 1, greatest + 1):
             with pytest.raises(ValueError, match=f"of {least} to {greatest}"):
                 check_knobs({name: {knob: value}})
+
+
+def test_a_knob_without_bounds_of_its_own_is_0_to_100():
+    for value in (0, 100):
+        check_knobs({"tcp_long": {"distractors": value}})
+    for value in (-1, 101):
+        with pytest.raises(ValueError, match=f"distractors {value} .* of 0 to 100"):
+            check_knobs({"tcp_long": {"distractors": value}})
 
 
 def test_one_row_of_each_level_is_enough():
@@ -209,6 +262,14 @@ def test_scores_are_those_of_the_rule_by_common_names(task):
         assert verdict.scores == scores | {"extracted": expected.scores["extracted"]}
         assert verdict._replace(scores=None) == expected._replace(scores=None)
         assert pickle.loads(pickle.dumps(verdict)) == verdict
+
+
+@pytest.mark.parametrize("names", HEADLINES)
+def test_a_level_has_the_flexible_score_and_not_the_published_one(names):
+    of_the_rule = dict(zip(names, (0.0, 1.0))) | {"extracted": 1.0}
+    common = {"score": 0.0, "score_flexible": 1.0, "extracted": 1.0}
+    for level, own in ((10, {"score_flexible_level_10": 1.0}), (11, {})):
+        assert _common({"level": level}, of_the_rule) == common | own
 
 
 def test_a_run_says_its_rows_and_scores_by_level(caplog):

@@ -1,11 +1,13 @@
 """The pack as the harness sees it: every task builds, runs, and is listed."""
 
+import importlib
 import json
+from functools import partial
 from math import fsum
 
 import pytest
 
-from tests.conftest import EXAMPLES, GROUPS, TASKS
+from tests.conftest import EXAMPLES, GROUPS, PACK, TASKS
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import configuration
 
@@ -31,6 +33,20 @@ def test_a_task_has_its_own_decoding_prompts_and_good_examples(offline_tasks, na
         target = task.doc_to_target(sample, task.fewshot_cfg.doc_to_target)
         scores = task.process_results({**task.test_docs()[0]}, [target])
         assert scores["extracted"] == 1.0
+
+
+@pytest.mark.parametrize("family", ["tcp", "timebench", "tot"])
+def test_worked_examples_are_those_of_the_file_that_bears_their_name(family):
+    folder = PACK / family
+    reads = vars(importlib.import_module(f"lm_eval_tasks.{family}.samples"))
+    names = [name for name in reads if isinstance(reads[name], partial)]
+    assert len(names) == len([*folder.rglob("*fewshot*/*"), *folder.glob("fewshot_*")])
+    for name in names:
+        [path] = [
+            *folder.glob(f"fewshot/{name}.jsonl"),
+            *folder.glob(f"*_{name}.jsonl"),
+        ]
+        assert reads[name]() == read_jsonl(path)
 
 
 def test_offline_pack_has_every_name_of_the_pack():

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -17,8 +18,11 @@ from tests.conftest import EXAMPLES, ROOT
 from tests.examples import SOURCES
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of, load
+from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import scorer
+from utils.packs import offline
+from utils.packs.task_rows import Source, checked_lines, find_sources
 
 
 LOCAL = ["--allow-partial", *SOURCES]
@@ -173,6 +177,7 @@ def test_check_names_what_differs(pack, capsys):
     data.write_bytes(data.read_bytes().swapcase())
     (pack / "local_data.py").unlink()
     (pack / "more.yaml").write_text("task: more\n")
+    (pack / "more.py").write_text("")
     (pack / "data" / "more.jsonl").write_text("")
     assert make(pack, "--check") == 1
     lines = capsys.readouterr().err.splitlines()
@@ -180,6 +185,7 @@ def test_check_names_what_differs(pack, capsys):
         "data/TCP_short.jsonl: is missing, or not as it was made",
         "local_data.py: is missing, or not as it was made",
         "data/more.jsonl: is not in the manifest",
+        "more.py: is not in the manifest",
         "more.yaml: is not in the manifest",
     ]
 
@@ -262,18 +268,20 @@ def row(**cells) -> str:
     return json.dumps(json.loads(ROWS[0]) | cells) + "\n"
 
 
-def test_rows_of_ones_own_are_of_no_revision_of_the_publisher(tmp_path):
+def test_rows_of_ones_own_are_of_no_revision_of_the_publisher(capsys, tmp_path):
     """Not even as many as the benchmark has."""
     task, name = "timebench_tracie", "tracie_timebench.jsonl"
     (tmp_path / "source").mkdir()
     row_text = (EXAMPLES / "data" / name).read_text().splitlines()[0] + "\n"
-    row_count, _ = scorer(task).upstream
+    row_count, known = scorer(task).upstream
     (tmp_path / "source" / name).write_text(row_text * row_count)
     source = f"--source=timebench={tmp_path / 'source'}"
     assert make(tmp_path / "pack", "--tasks", task, source) == 0
     entry = manifest_of(tmp_path / "pack")["data"][name]
     assert (entry["rows"], entry["given_as"]) == (row_count, "local file")
     assert entry["upstream_revision"] is None
+    said = f"{row_count} rows, of fingerprint {entry['fingerprint']}, not {known}\n"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -298,6 +306,44 @@ def test_a_faulty_file_is_named_with_its_line(capsys, tmp_path, text, said):
     assert line.startswith(str(tmp_path / "source" / "TCP_short.jsonl"))
     assert said in line and "; " in line
     assert not list((tmp_path / "pack").rglob("*.jsonl"))
+
+
+def test_a_local_file_is_found_wherever_it_lies_if_it_is_the_only_one(tmp_path):
+    [source] = find_sources(["tcp_short"])
+    folder, name = tmp_path / "a=b", source.file
+    path = folder / "deep" / name
+    path.parent.mkdir(parents=True)
+    path.write_text(ROWS[0])
+    options = [f"timebench={tmp_path}", f"tcp={folder}"]
+    assert offline._use_local_files([source], options)[0].path == path
+    (folder / name).write_text(ROWS[0])
+    faults = {f"tcp={folder}": f"{folder}: has 2 files {name}; name a folder with one"}
+    faults["tcp="] = "--source tcp=: give one of tcp, timebench, tot, '=', and a folder"
+    for option, fault in faults.items():
+        with pytest.raises(ToolError, match=re.escape(fault)):
+            offline._use_local_files([source], [option])
+
+
+def test_a_pack_of_no_named_tasks_says_how_to_run_the_first(capsys, tmp_path):
+    sources = offline._use_local_files(
+        find_sources(["tcp_short", "tcp_long"]), [f"tcp={EXAMPLES / 'data'}"]
+    )
+    offline.make(tmp_path / "new" / "pack", sources, [], allow_partial=True)
+    *lines, _, command = capsys.readouterr().err.splitlines()
+    assert [line[:5] for line in lines] == ["[1/2]", "[2/2]"]
+    assert command.endswith(" --tasks tcp_long")
+    readme = (tmp_path / "new" / "pack" / "README.md").read_text()
+    assert "--include_path . --tasks tcp_long\n" in readme
+
+
+def test_a_row_of_the_publisher_is_named_by_its_number_and_kept_as_it_is():
+    rows = [json.loads(ROWS[0]) | {"note": "é"}, {"answer": "soon"}]
+    lines = checked_lines(
+        Source(frozenset({"tcp_short"}), "x/y", lambda: rows), None, []
+    )
+    assert json.loads(line := next(lines)) == rows[0] and "é".encode() in line
+    with pytest.raises(ToolError, match="x/y, row 1, column"):
+        next(lines)
 
 
 @pytest.mark.parametrize(
@@ -346,6 +392,10 @@ def test_a_file_of_the_hub_is_taken_as_it_is(monkeypatch, tmp_path):
     download.assert_called_once_with(*names, **options, revision=None)
     assert (pack / "data" / path.name).read_bytes() == path.read_bytes()
     assert manifest_of(pack)["data"][path.name]["given_as"] == "upstream"
+    before = content(pack)
+    (pack / "data" / path.name).write_bytes(path.read_bytes()[:-20])
+    assert make(pack, "--tasks", "tcp_short", "--allow-partial") == 0
+    assert content(pack) == before
 
 
 def test_rows_of_a_user_stay_so_where_the_pack_is_made_again(tmp_path):

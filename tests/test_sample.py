@@ -25,6 +25,7 @@ from tests.logs import sample
 from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of
+from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import benchmarks, leaf_tasks, scorer
 from utils.figures import score_rows
@@ -146,6 +147,7 @@ FAULTS = [
     ("tot --difference 1", "1 points are too few: all 54 rows of Test of Time give"),
     ("tot --documents 0", "argument --documents: '0' is not a whole number from 1 on"),
     ("tot --half_width 0", "'0' is not a number of percentage points between 0 and"),
+    ("tot --half_width 100", "'100' is not a number of percentage points between 0"),
     ("tot --difference nan", "'nan' is not a number of percentage points between"),
     ("tot --difference 5 --documents 2", "not allowed with argument"),
     ("tott --documents 2", "task 'tott' is unknown; did you mean tot?"),
@@ -469,6 +471,47 @@ def test_all_rows_of_a_benchmark_are_no_part_of_it(count, is_part):
     digests = Counter({f"{number}": 1 for number in range(count)})
     drawn = random_sample.recognise("tcp_long", 1, digests, PACK)
     assert (drawn is not None) == is_part
+
+
+def test_a_part_of_many_rows_is_reported_by_its_size_and_tasks(monkeypatch):
+    monkeypatch.setattr(random_sample, "draw_rows", lambda *_: range(1500))
+    tasks = ["timebench_tracie", "timebench_timedial"]
+    [timebench] = benchmarks(tasks)
+    one, two = (
+        random_sample.Draw(timebench, tasks[:count], 7, EXAMPLES) for count in (1, 2)
+    )
+    assert one.report(1) == {"benchmark": "timebench_tracie", "rows": "1 of 1,500"}
+    assert two.name == "TimeBench (2 of 15 tasks)"
+    assert two.fewest(lambda size: 1 / size, 1 / 3000) == 3000
+    said = "12.5 points are too few: all 3,000 rows of TimeBench (2 of 15 tasks) give"
+    with pytest.raises(ToolError, match=re.escape(f"{said} 50.0 points; ask for more")):
+        two.fewest(lambda _: 0.5, 0.125)
+    assert random_sample._share_out(3000, [two], 7) == [3000]
+    with pytest.raises(ToolError, match="3001: there are 3,000 rows; ask for fewer"):
+        random_sample._share_out(3001, [two], 7)
+    drawn = random_sample.Drawn(7, 3000, True)
+    assert drawn.describe(1500) == "a random sample of seed 7, 1,500 of 3,000 rows"
+
+
+def test_the_command_that_is_printed_names_the_drawn_tasks_and_is_one_for_a_shell():
+    options = SimpleNamespace(include_path="a pack", output="b c.json", seed=8)
+    options.tasks = "tcp"
+    words = shlex.split(random_sample._command_line({"tcp_long": [1]}, options))
+    assert words[words.index("--tasks") + 1] == "tcp_long"
+    assert words[words.index("--include_path") + 1] == "a pack"
+    assert words[words.index("--samples") + 1] == "b c.json"
+    assert words[words.index("--metadata") + 1] == '{"sample_seed": 8}'
+
+
+def test_all_rows_of_a_pack_and_rows_of_no_pack_are_no_part(tmp_path):
+    docs, digest = documents("tcp_long", EXAMPLES), scorer("tcp_long").utils.digest
+    order = draw_rows("tcp_long", 3, EXAMPLES)
+    for count in (len(docs) - 1, len(docs)):
+        digests = Counter(digest(docs[row]).hex() for row in order[:count])
+        drawn = random_sample.recognise("tcp_long", 3, digests, EXAMPLES)
+        is_part = count < len(docs)
+        assert drawn == (random_sample.Drawn(3, len(docs), True) if is_part else None)
+    assert random_sample.recognise("tcp_long", 3, Counter(["00"]), tmp_path) is None
 
 
 def test_the_share_that_is_drawn_is_of_documents_not_of_answers():

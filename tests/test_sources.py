@@ -101,17 +101,21 @@ def test_rows_of_a_url_are_documents_and_tell_their_file(server):
     assert len(scorer("timebench_tracie").process_docs(rows)) == 8
 
 
-def test_a_bad_copy_in_the_cache_is_fetched_again(server):
+def test_a_bad_copy_in_the_cache_is_fetched_again_and_a_good_one_is_not(server, caplog):
     server.content = b"<html>Log in</html>"
     with pytest.raises(ValueError, match="is an HTML page"):
         sources.load(FILE)
+    assert f"{FILE}: not the file of the commit; fetching it again" in caplog.text
     server.content = GOOD
+    assert len(sources.load(FILE)["test"]) == 8
+    server.content = b""
     assert len(sources.load(FILE)["test"]) == 8
 
 
 LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n"
 OTHERS = [
     (b"<!DOCTYPE html>\n<html></html>\n", "is an HTML page"),
+    (b"\n <html></html>\n", "is an HTML page"),
     (LFS, "is a pointer of Git LFS"),
     (b'{"message": "rate limit"}\n', "such as an error message: \"{'message': "),
     (b"", "is empty"),
@@ -145,10 +149,47 @@ def test_a_url_that_does_not_give_the_known_file_is_one_line(
     assert said in line and (has_content or "or run an offline pack" in line)
 
 
-def test_a_cache_that_cannot_be_written_is_not_blamed_on_the_url(server, monkeypatch):
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
+LOCAL = [(OSError, 28, "No space left on device"), (PermissionError, 13, "Not yours")]
 
-    monkeypatch.setattr(datasets, "load_dataset", full)
-    with pytest.raises(OSError, match="No space left on device; free space or set HF_"):
+
+@pytest.mark.parametrize(("kind", "number", "reason"), LOCAL)
+def test_a_cache_that_cannot_be_written_is_not_blamed_on_the_url(
+    server, monkeypatch, kind, number, reason
+):
+    def full(*_, **__):
+        raise kind(number, reason)
+
+    def full_within(*_, **__):
+        raise RuntimeError("while parsing") from kind(number, reason)
+
+    said = f"{reason}; free space or set HF_.*, for the download of {sources.SUBSET}/"
+    for load_dataset in (full, full_within):
+        monkeypatch.setattr(datasets, "load_dataset", load_dataset)
+        with pytest.raises(OSError, match=said):
+            sources.load(FILE)
+
+
+LONG = "x" * 200
+
+
+@pytest.mark.parametrize("error", [OSError(LONG), ConnectionResetError(104, LONG)])
+def test_an_error_of_the_transfer_begins_with_its_name(server, error):
+    line = str(sources._transfer_error(f"{sources.SUBSET}/{FILE}", error))
+    assert f"broke off or took over 60 s ({type(error).__name__} " in line
+    assert "x" * 50 in line and "x" * 100 not in line
+
+
+def test_a_server_that_is_away_is_said_so_by_the_reason_alone(monkeypatch):
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", False)
+    url = "http://127.0.0.1:9/x"
+    assert "(<urlopen" not in sources._unreachable(url, OSError())
+    assert "cannot be reached ([Errno" in sources._unreachable(url, OSError())
+    assert "is not JSON Lines" in sources._difference(url, None, 8, "0")
+
+
+def test_other_rows_are_said_with_both_digests(server):
+    server.content = b"".join(LINES[::-1])
+    known = sources.FILES[FILE][1]
+    other = rf"has 8 rows of digest (?!{known})\w{{16}}, not 8 of {known};"
+    with pytest.raises(ValueError, match=other):
         sources.load(FILE)

@@ -4,17 +4,19 @@ import json
 import logging
 import random
 import re
+import shutil
 from calendar import isleap
 from collections import Counter
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
 from lm_eval_tasks.fresh.utils import rows as fresh_rows
 from lm_eval_tasks.twin import transformations as module
-from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Survey, Twin
+from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Moves, Survey, Twin
 from tests import fuzz
 from tests.conftest import EXAMPLES
 from tests.solvers.labels import AGREE, SOLVERS, UNREAD, check
@@ -24,7 +26,8 @@ from utils.core.documents import documents, documents_of, load
 from utils.core.errors import ToolError
 from utils.core.files import read_jsonl
 from utils.core.task_scorers import all_tasks, scorer, transformations
-from utils.packs.twins import VERSION, Draw, draw_twins
+from utils.packs import twins as twins_module
+from utils.packs.twins import VERSION, Draw, _Movable, draw_twins
 
 
 CASES = json.loads(Path(__file__).with_name("twins.json").read_text("utf-8"))
@@ -143,6 +146,62 @@ def test_names_whose_order_the_alphabet_says_are_not_exchanged():
         assert isinstance(twin, Twin) == has_twin, twin
 
 
+def exchanged(question: str, label: str, names_of_labels: str) -> Twin | str:
+    survey = Survey({}, {}, {*names_of_labels.split()})
+    row = {"question": question, "label": label}
+    return TRANSFORMATIONS["names_exchanged"](row, survey, random.Random(1))
+
+
+def test_names_of_labels_are_no_weekdays_and_no_words_of_a_verdict():
+    labels = ["Adam", "swimming", "Monday", "equal", "unanswerable", None, 7]
+    rows = [{"question": "Who?", "label": f"{{'a': {label!r}}}"} for label in labels]
+    assert Survey.of(rows).names == {"Adam", "swimming"}
+
+
+def test_names_are_exchanged_as_whole_words_of_one_kind():
+    names_of_labels = "Ann Ben Zoe swimming"
+    text = "Ann was in Annaba, Ben and Zoe in Benin. Who left it?"
+    twin = exchanged(text, "{'ordered_list': ['Zoe']}", names_of_labels)
+    assert "Annaba" in twin.row["question"] and "Benin" in twin.row["question"]
+    assert twin.row["label"] in [f"{{'ordered_list': ['{x}']}}" for x in ("Ann", "Ben")]
+    nobody = exchanged(text, "{'unordered_list': []}", names_of_labels)
+    assert nobody.row["label"] == "{'unordered_list': []}"
+    alone = exchanged("Ann went swimming. Who?", "{'a': 'Ann'}", names_of_labels)
+    assert alone == "no names to exchange"
+
+
+def replaced(prompt: str, question: str, label: str, years=(1970, 1985), **cells):
+    row = {"prompt": prompt, "question": question, "label": label} | cells
+    survey = Survey({(None, False): {*years}}, {}, set())
+    return TRANSFORMATIONS["names_replaced"](row, survey, random.Random(1))
+
+
+def test_facts_move_as_far_as_the_years_of_the_file_and_of_the_label_have_room():
+    facts, question = "E31 was R1 of E30 (1970-1985).", "Who was it in 1980?"
+    moves = replaced(facts, question, "E31", question_type="first")
+    assert (moves.shifts, moves.kind) == ([0], ("first",))
+    assert replaced(facts, question, "1985") == module.NO_ROOM
+    shorter = facts.replace("1985", "1983")
+    assert replaced(shorter, question, "1984").shifts == [1]
+
+
+def test_a_row_whose_names_cannot_be_replaced_alike_everywhere_has_no_twin():
+    crowd = " ".join(f"E{number}" for number in range(1, 10))
+    assert replaced(f"{crowd} met.", "Who met?", "E1") == "too few absent names"
+    question = "Who was R1 of E30 in 1972?"
+    prompt = f"E31 was R1 of E30 (1970-1979).\nGive JSON and say: {question}"
+    assert "among the sentences on JSON" in replaced(prompt, question, "E31")
+
+
+def test_a_name_is_replaced_by_one_of_three_that_are_near_and_in_no_text():
+    drawn = {
+        module._replacements({name}, {name, "E31"}, random.Random(seed))[name]
+        for seed in range(50)
+        for name in ("E2", "E30")
+    }
+    assert drawn == {"E1", "E3", "E4"} | {"E28", "E29", "E32"}
+
+
 def names(prompt: str) -> list[str]:
     """Return the names in the facts of a prompt, in their order."""
     facts = [line for line in prompt.split("\n") if re.search(r"\d{4}\.$", line)]
@@ -165,6 +224,72 @@ def test_years_move_where_the_text_says_that_they_are_years(text, label, twin, a
         assert expected in [moves.twin(shift).row for shift in moves.usual]
 
 
+ANY_YEAR = {*range(1, 2100)}
+ROOM = Survey(*[dict.fromkeys([(None, False), (None, True)], ANY_YEAR)] * 2, set())
+
+
+def moved_years(question: str, label: str, survey: Survey = ROOM, **cells) -> Moves:
+    row = {"question": question, "label": f"{{'answer': '{label}'}}"} | cells
+    return TRANSFORMATIONS["years_moved"](row, survey, random.Random(1))
+
+
+def test_years_of_all_rows_and_those_between_are_room_for_a_label_and_its_mirror():
+    rows = [
+        {"question": f"It is 3 May {year}. And later?", "label": f"{{'a': '{label}'}}"}
+        for year, label in ((2000, "4 May 2001"), (2012, "4 May 2020"))
+    ]
+    survey = Survey.of(rows)
+    assert survey.years == {(None, False): {*range(2000, 2013)}}
+    assert survey.answers == {(None, False): {*range(2000, 2021)}}
+    assert moved_years("It is 3 May 2004. And later?", "4 May 2008", survey).shifts == [
+        *(-4, 4)  # the mirror image would be in 2024 where the year moves by 8
+    ]
+
+
+def test_a_moved_year_is_usually_as_many_decades_from_the_label_as_before():
+    moves = moved_years("It opened in May 2008. What year was it 3 then?", "2011")
+    decades = [(2011 + shift) // 10 - (2008 + shift) // 10 for shift in moves.usual]
+    assert {*decades} == {1} and {*moves.usual} < {*moves.shifts}
+
+
+def test_rows_of_unlike_kind_and_labels_of_several_years_are_no_pair():
+    dated, asks_year = "It opened in May 2004. And then?", "May 2004 was it. What year?"
+    survey = Survey(
+        *[dict.fromkeys([(None, False), ("a", False)], ANY_YEAR)] * 2, set()
+    )
+    moves = [
+        moved_years(dated, "May 2008", survey),
+        moved_years(dated, "May 2008", survey, question_type="a"),
+        moved_years(asks_year, "2008", survey),
+    ]
+    assert len({each.kind for each in moves}) == 3
+    assert {each.year for each in moves} == {2008}
+    assert moved_years(dated, "May 2008, May 2009").year is None
+
+
+@pytest.mark.parametrize(
+    ("year", "label", "shifts", "unusual"),
+    [
+        (1100, 1200, [-100, 100, 200, 300, 400], []),
+        (1919, 1819, [-400, -300, -200, -100, 100], [100]),
+    ],
+)
+def test_centuries_move_within_1000_to_2019(year, label, shifts, unusual):
+    move = TRANSFORMATIONS["centuries_moved"]
+    question = f"What is the time 100 year from Jan, {year}"
+    row = {"question": question, "answer": [f"Jan, {label}"], "context": ""}
+    moves = move(row, ROOM, random.Random(1))
+    assert moves.shifts == shifts
+    assert moves.usual == [shift for shift in shifts if shift not in unusual]
+    row["question"] += f", not from Feb, {year}"
+    assert move(row, ROOM, random.Random(1)) == module.NO_ROOM
+
+
+def test_each_option_is_chosen():
+    rng = random.Random(1)
+    assert {module.choose(rng, "abc") for _ in range(50)} == {*"abc"}
+
+
 def years_of(text: str) -> list[int]:
     return [int(x) for x in re.findall(r"\d{3,4}", text)]
 
@@ -179,6 +304,111 @@ def test_a_twin_is_neither_a_public_row_nor_the_twin_of_another():
     draws, reasons = draw_twins("twin_timebench_date_arithmetic", rows, 29)
     assert [x.row["answer"] for x in draws] == [["Sep, 1449"]]
     assert reasons == {"no twin that is no other row": 8}
+
+
+def test_twins_stand_in_the_order_of_their_rows_and_disputed_labels_have_none(
+    monkeypatch,
+):
+    rows = [  # of which the first and the last can be a pair
+        {"question": f"What is the time {years} year before Sep, {label + years}"}
+        | {"context": "", "answer": [f"Sep, {label}"]}
+        for years, label in ((10, 1150), (10, 1180), (20, 1550))
+    ]
+    task = "twin_timebench_date_arithmetic"
+    draws, _ = draw_twins(task, rows, 29)
+    assert [draw.original[1] for draw in draws] == [row["answer"] for row in rows]
+    assert [draw.partner for draw in draws] == [2, None, 0]
+    disputed = {"old": set(), "new": {draws[2].original[0][:16]}}
+    monkeypatch.setattr(twins_module.disputed, "LISTS", dict.fromkeys(disputed))
+    monkeypatch.setattr(twins_module.disputed, "DIGESTS", disputed)
+    draws, reasons = draw_twins(task, rows, 29)
+    assert [draw.partner for draw in draws] == [None, None]
+    assert reasons == {"a disputed label": 1}
+
+
+def test_a_twin_with_another_label_comes_first_and_all_reasons_for_none_are_named():
+    text = "Ann came on 3 May {}, and Ben two days later. Who came {}?"
+    cells = [(2004, "first", "'Ann'"), (2012, "last", "'Ben'")]
+    rows = [
+        {"question": text.format(year, word), "label": f"{{'answer': {name}}}"}
+        for year, word, name in cells
+    ]
+    rows.append({"question": "How many are 3 and 4?", "label": "{'answer': 7}"})
+    rows = [row | {"question_type": "x"} for row in rows]
+    draws, reasons = draw_twins("twin_tot_arithmetic", rows, 29)
+    assert [draw.row["twin"] for draw in draws] == ["names_exchanged"] * 2
+    assert reasons == {"no names to exchange; no year": 1}
+
+
+def test_a_row_s_number_does_not_make_it_another_one():
+    def rows_of(*years: int) -> list[dict]:
+        texts = [json.dumps(project()).replace("2024", f"{year}") for year in years]
+        rows = [json.loads(text) for text in texts]
+        return [row | {"index": number} for number, row in enumerate(rows)]
+
+    draws, reasons = draw_twins("twin_tcp_long", rows_of(1996, 2024, 2052), 29)
+    assert [draw.row["answer"][:4] for draw in draws] == ["1968", "2080"]
+    assert reasons == {"no twin that is no other row": 1}
+    for seed in range(5):
+        draws, _ = draw_twins("twin_tcp_long", rows_of(1901, 1957), seed)
+        assert [draw.row["answer"][:4] for draw in draws] == ["1929", "1985"]
+
+
+FITS = [  # year that a question names, and whether a row of 2000 can move by 4 years
+    (1990, True),
+    (1996, False),  # the twin would name the public label,
+    (2004, False),  # or the label of the partner,
+    (1998, False),  # or have the public label where one subtracts instead of adding
+]
+
+
+@pytest.mark.parametrize(("named", "fits"), FITS)
+def test_a_wrong_label_is_no_year_that_a_model_would_say_anyway(named, fits):
+    moves = SimpleNamespace(story_years=[named], shifts=[4])
+    assert twins_module._fits(_Movable("x", 2000, moves), 4) == fits
+    assert not twins_module._fits(_Movable("x", 2000, moves), 8)
+
+
+def test_neither_of_a_pair_names_the_year_of_the_other_s_label():
+    columns, text = {"context": ""}, "What is the time {} year after Sep, {}"
+    rows = [
+        {"question": text.format(10, 1190), "answer": ["Sep, 1200"]} | columns,
+        {"question": text.format(200, 1400), "answer": ["Sep, 1600"]} | columns,
+    ]
+    for ordered in (rows, rows[::-1]):
+        draws, _ = draw_twins("twin_timebench_date_arithmetic", ordered, 29)
+        assert {draw.partner for draw in draws} == {None}
+
+
+PAIRS = [  # by row: its year, its shifts, the usual ones of them; the pairs
+    ("as many", [(0, [4], []), (8, [-4, 8], [8]), (24, [-8, 4], [-8]), (32, [-4], [])]),
+    ("first and third", [(0, [4, 8], [8]), (8, [-4], []), (16, [-8], [])]),
+    ("first and third", [(0, [4, 8], []), (8, [-4], []), (16, [-8], [-8])]),
+    ("first and second", [(0, [4, 8], [4]), (8, [-4], []), (16, [-8], [])]),
+    ("first and second", [(0, [4, 8], []), (8, [-4], [-4]), (16, [-8], [])]),
+    ("none", [(0, [4], []), (9, [-4], [])]),
+]
+NUMBERS = {"as many": [(0, 1), (2, 3)], "first and third": [(0, 2)], "none": []}
+NUMBERS["first and second"] = [(0, 1)]
+
+
+@pytest.mark.parametrize(("expected", "rows"), PAIRS)
+def test_pairs_are_as_many_as_can_be_and_then_of_usual_shifts(expected, rows):
+    def movable(number: int, year: int, shifts: list, usual: list) -> _Movable:
+        def twin(shift: int) -> Twin:
+            return Twin({"question": f"{number} by {shift}"}, "label")
+
+        moves = SimpleNamespace(kind=(), story_years=[], shifts=shifts, usual=usual)
+        moves.twin = twin
+        return _Movable("x", year, moves)
+
+    by_number = {number: movable(number, *cells) for number, cells in enumerate(rows)}
+    pairs = twins_module._pairs(by_number, {}, 29)
+    assert sorted(pair[:2] for pair in pairs) == NUMBERS[expected]
+    for first, second, shift in pairs:
+        assert rows[first][0] + shift == rows[second][0] - shift
+        public = {twins_module._question(by_number[second].moves.twin(-shift).row): "x"}
+        assert (first, second, shift) not in twins_module._pairs(by_number, public, 29)
 
 
 def project(**columns: object) -> dict:
@@ -213,16 +443,44 @@ def test_hours_move_where_the_dialogue_states_their_offset_from_gmt(ann, bob, ha
     assert isinstance(twin, Twin) if has_twin else re.search("clock|room", twin)
 
 
-@pytest.mark.parametrize(("hours", "has_twin"), [("13:30", True), ("13:00", False)])
-def test_working_hours_are_needed_to_the_minute(hours, has_twin):
-    columns = {"project_start_datetime_gmt": "2024-03-04 00:00"}
+PROJECTS = [  # its year, what is other in its row; the twin's year, or why it has none
+    (2024, {"question": "When? We stop at 17:00."}, "clock that may not be in GMT"),
+    (2024, {"answer": "2026-01-02"}, "another number"),
+    (2024, {"question": "When, if not on 2020-01-31?"}, "another number"),
+    (2024, {"dialogue": ["A: We start on 3 May."]}, "a dialogue without the year"),
+    (1901, {}, 1929),
+    (2099, {}, 2071),
+    *((year, {}, module.NO_ROOM) for year in (1900, 2100)),
+]
+
+
+@pytest.mark.parametrize(("year", "change", "expected"), PROJECTS)
+def test_a_project_moves_within_1901_to_2099_if_all_its_years_do(
+    year, change, expected
+):
+    row = json.loads(json.dumps(project()).replace("2024", f"{year}"))
+    twin = moved_project(**row | change)
+    if isinstance(expected, str):
+        assert expected in twin
+    else:
+        assert twin.row["answer"] == f"{expected}-03-06"
+
+
+HOURS = [  # of work as numbers and as texts, and whether they are the same
+    ((13.5, 21.5), "13:30 to 21:30", True),
+    ((13.5, 21.5), "13:00 to 21:30", False),
+    ((16, 24), "16:00 to 00:00", True),
+    ((16, 0), "16:00 to 24:00", True),
+]
+
+
+@pytest.mark.parametrize(("numbers", "text", "has_twin"), HOURS)
+def test_working_hours_are_needed_to_the_minute(numbers, text, has_twin):
+    columns = {"project_start_datetime_gmt": "2024-03-04 01:00"}
     columns |= {"project_start_date": "2024-03-04", "answer": "2024-03-05 03:00"}
-    columns["agent_constraints_gmt"] = {"B": {"working_hours": [13.5, 21.5]}}
-    dialogue = [
-        "A: We start on 4 March 2024, 00:00 GMT.",
-        f"B: I work {hours} to 21:30 GMT.",
-    ]
-    twin = moved_project(dialogue=dialogue, **columns)
+    columns["agent_constraints_gmt"] = {"B": {"working_hours": numbers}}
+    start = "A: We start on 4 March 2024, 01:00 GMT."
+    twin = moved_project(dialogue=[start, f"B: I work {text} GMT."], **columns)
     assert isinstance(twin, Twin) == has_twin
 
 
@@ -247,6 +505,7 @@ def test_clocks_of_places_with_offsets_are_the_same_28_years_later():
 
 def test_all_dates_of_a_project_move_alike():
     away = {"agent_unavailable_dates": {"Ann": ["2024-03-05"], "Bo": "2024-03-07"}}
+    away |= {"tasks": {"draft": 4}, "agent_constraints_gmt": None}
     twin = moved_project(**away)
     year = twin.row["answer"][:4]
     assert abs(int(year) - 2024) == 28
@@ -281,6 +540,7 @@ def test_the_manifest_says_whose_twins_there_are_and_why_others_have_none(twins)
         record, fingerprint = entry["twins"], public[base]["fingerprint"]
         request = {"twin_seed": 7, "twin_version": VERSION, "twin_source": fingerprint}
         assert entry["generated"] == request
+        assert entry["upstream"] == f"twins of {public[base]['upstream']}, seed 7"
         assert record["rows"] == public[base]["rows"]
         assert record["source_fingerprint"] == fingerprint
         assert {x for x, *_ in record["originals"].values()} <= digests(base, EXAMPLES)
@@ -329,7 +589,15 @@ def test_without_public_rows_there_are_no_twins(tmp_path, capsys):
     empty.mkdir()
     source = ["--allow-partial", f"--source=timebench={EXAMPLES / 'data'}"]
     assert main(["offline", f"{pack}", "--tasks", "timebench_mctaco", *source]) == 0
-    for public, fault in ((empty, "is not a complete pack"), (pack, "has no row that")):
+    damaged = tmp_path / "damaged"
+    shutil.copytree(pack, damaged)
+    (damaged / "data" / "mctaco_f2_timebench.jsonl").write_text("{}\n")
+    has_none = (
+        "has no row that can have a twin; make a pack with some of tcp_long, tcp_"
+    )
+    faults = {empty: "is not a complete pack", pack: has_none}
+    faults[damaged] = "mctaco_f2_timebench.jsonl: is missing, or not as it was made"
+    for public, fault in faults.items():
         command = ["twins", f"{out}", "--include_path", f"{public}", "--gen-seed", "7"]
         assert main(command) == 1
         assert fault in capsys.readouterr().err
@@ -340,6 +608,11 @@ def test_without_public_rows_there_are_no_twins(tmp_path, capsys):
 def test_a_year_moves_by_28_where_a_weekday_is_named_be_it_in_the_label(texts):
     shifts = module._shifts_of_days(*texts, [2012])
     assert shifts and all(shift % 28 == 0 for shift in shifts)
+
+
+def test_a_year_of_an_era_moves_over_leap_years_unless_a_day_is_named():
+    assert 4 in module._shifts_of_days("It fell in 1896 AD.", "1897 AD", [1896])
+    assert 4 not in module._shifts_of_days("It fell on 3 May 1896 AD.", "", [1896])
 
 
 @pytest.mark.parametrize(("years", "is_far"), [([1899], True), ([1950], False)])
