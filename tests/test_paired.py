@@ -182,6 +182,7 @@ CLUSTERS = [
     ("timebench_tracie", {"premise": "P", "label": "x"}, {"label": "y"}, True),
     # Dialogues of TCP end in the same questions.
     ("tcp_long", {"dialogue": ["D"], "question": "Q"}, {"dialogue": ["E"]}, False),
+    ("tcp_long", {"dialogue": ["D", "E"]}, {"dialogue": ["D", "F"]}, False),
     ("timebench_date_arithmetic", {"question": "Q", "context": ""}, {"question": "R"}, False),
     ("timebench_date_arithmetic", {"golds": ["x"]}, {"golds": ["y"]}, False),
     # One dialogue with a mask in another place, and another one.
