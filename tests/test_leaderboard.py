@@ -688,7 +688,9 @@ def test_a_model_stands_as_in_its_worst_task_for_these_reasons(
 
 
 def test_one_answer_beyond_the_rows_is_enough_not_to_be_ranked():
-    assert standing_of({}, {}, {"surplus": 1}).status == FALSE
+    standing = standing_of({}, {}, {"surplus": 1})
+    reasons = ["1 answer beyond the benchmark's rows (tcp_long)"]
+    assert (standing.status, standing.reasons) == (FALSE, reasons)
 
 
 def test_marks_say_how_a_task_was_run_otherwise_than_by_itself():
@@ -1374,15 +1376,15 @@ def test_a_page_has_bounds_and_says_what_it_leaves_out(make, monkeypatch):
     assert "<dt>Named by</dt>" in without_documents
     monkeypatch.setattr(page, "MOST_BYTES", len(without_documents.encode()) - 1)
     without_cards = make("html", runs)
-    assert "Run cards of 1 models would make this page too large" in without_cards
+    assert "Run cards of 1 model would make this page too large" in without_cards
     assert "<dt>Named by</dt>" not in without_cards
-    assert "more models would make this page too large" not in without_cards
+    assert "make this page too large; CSV" not in without_cards
     assert documents_of_page(without_cards) == []
     # It is written in any case.
     monkeypatch.setattr(page, "MOST_BYTES", 1_000)
     monkeypatch.setattr(page, "_FEWER_MODELS", (1,))
     least = make("html", runs | {"b": planned(2)})
-    assert "1 more models would make this page too large" in least
+    assert "1 more model would make this page too large" in least
     assert "2 runs, 40 answers, each scored again" in least
 
 

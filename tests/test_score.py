@@ -443,6 +443,7 @@ LINES = {
     "task of another pack": (GOOD | {"task": "gsm8k"}, "task 'gsm8k' is unknown; "),
     "task of many lines": (GOOD | {"task": "a\nb\x1b[2J"}, "task 'a\\nb\\x1b[2J' is unk"),
     "id out of range": (GOOD | {"doc_id": 10**9}, "has no document 1000000000 at"),
+    "id that is a truth value": (GOOD | {"doc_id": True}, "'doc_id' is a bool, not int | str | None; fix"),
     "id that is a list": (GOOD | {"doc_id": []}, "'doc_id' is a list, not int | str | None; fix"),
     "other version": (GOOD | {"doc_id": 1, "doc_hash": "0" * 64}, "answers another version of document 1"),
     "empty document": (GOOD | {"doc": {}, "doc_id": 1}, "its document is not one of tcp_long (has no 'answer"),
@@ -549,8 +550,9 @@ def test_the_first_model_that_a_batch_names_served_it(tmp_path, call):
     _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines))
     assert row["run"] == "m-1"
     lines[1]["response"]["body"]["model"] = 5  # which is no name
-    _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines[:2]))
-    assert row["run"] == "x"
+    for count, name in ((2, "x"), (3, "m-2")):
+        _, [row, *_], _ = call(write(tmp_path / "x.jsonl", *lines[:count]))
+        assert row["run"] == name
 
 
 def test_refused_lines_are_counted_with_the_filter_that_they_are_of(

@@ -283,6 +283,11 @@ def test_centuries_move_within_1000_to_2019(year, label, shifts, unusual):
     assert moves.usual == [shift for shift in shifts if shift not in unusual]
     row["question"] += f", not from Feb, {year}"
     assert move(row, ROOM, random.Random(1)) == module.NO_ROOM
+    of_two_digits = {
+        "question": "What is 2 month after May, 49",
+        "answer": ["July, 49"],
+    }
+    assert move(of_two_digits, ROOM, random.Random(1)) == module.NO_ROOM
 
 
 def test_each_option_is_chosen():

@@ -259,6 +259,8 @@ def move_centuries(row: dict, _: Survey, __: Random) -> Moves | str:
     """Move the year of a question on months by centuries, within 1000 to 2019."""
     (label,) = row["answer"]
     question_and_label_years = _years(f"{row['question']} {label}", _MONTH_AND_YEAR)
+    if len(question_and_label_years) != 2:
+        return NO_ROOM
     shifts = [
         shift
         for shift in range(-1000, 1001, 100)
@@ -266,7 +268,7 @@ def move_centuries(row: dict, _: Survey, __: Random) -> Moves | str:
         and all(1000 <= year + shift <= 2019 for year in question_and_label_years)
         and 1000 <= question_and_label_years[-1] + 2 * shift <= 2019
     ]
-    if len(question_and_label_years) != 2 or not shifts:
+    if not shifts:
         return NO_ROOM
 
     def moved_label(shift: int) -> list[str]:

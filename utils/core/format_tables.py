@@ -33,6 +33,11 @@ def whole(value: float) -> str:
     return f"{100 * value:.0f}"
 
 
+def counted(count: int, thing: str) -> str:
+    """Return how many things there are: "1 answer", "1,200 answers"."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def points(share: float) -> str:
     """Return a difference of shares in percentage points."""
     points_text = f"{100 * share:+.1f}"

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..core import task_scorers
 from ..core.cli import quoted
+from ..core.format_tables import counted
 from ..core.task_scorers import Group, scorer, title_of
 from ..integrity.run_checks import FALSE, SEVERITY, UNKNOWN, VERIFIED
 from ..verdicts.judge_answer import shorten
@@ -22,7 +23,8 @@ from ..verdicts.runs_by_model import Model
 from ..verdicts.tally import Document
 
 
-SHARED, LONG = 20, 40  # documents and mean length from which equal answers are remarked
+# Equal answers are remarked from so many documents on, and above this mean length.
+SHARED, LONG = 20, 40
 _MOST_NAMES = 3  # of other models in a remark
 _MOST_REMARKS, _LONGEST = 20, 500  # of a model, and characters of one
 _LONGEST_PATH = 300  # characters, on a card
@@ -203,9 +205,17 @@ def _statuses(entrant: Entrant, task: str) -> Iterator[tuple[str, str, str]]:
     if run_version is not None and not scorer(task).has_prompts_of(run_version):
         yield FALSE, f"run as version {run_version}, not {scorer(task).version}", task
     if uninstructed_count := tally.all.counts["no_instruction"]:
-        yield FALSE, f"{uninstructed_count:,} prompts without the instruction", task
+        yield (
+            FALSE,
+            f"{counted(uninstructed_count, 'prompt')} without the instruction",
+            task,
+        )
     if tally.surplus:
-        yield FALSE, f"{tally.surplus:,} answers beyond the benchmark's rows", task
+        yield (
+            FALSE,
+            f"{counted(tally.surplus, 'answer')} beyond the benchmark's rows",
+            task,
+        )
 
 
 def _marks(task_check: dict) -> Iterator[str]:

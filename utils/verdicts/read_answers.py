@@ -192,7 +192,7 @@ def _batch_output(record: dict, _: str) -> dict:
                 "response": _lone([response or "" for response in responses]),
                 "finish_reason": _lone(finish_reasons),
                 "is_chat": is_chat,
-                "model": response_body.get("model"),
+                "model": typed_claim(response_body.get("model"), str),
             }
     error_text = json.dumps(record.get("error") or record.get("response"))
     return {"fault": f"has no answer but {error_text:.200}; send the request again"}
@@ -225,7 +225,8 @@ _READERS = {
 def _cells(record: dict, **types: type | UnionType) -> dict:
     """Return the cells of a line that are to be of types; ToolError for other types."""
     for column, cell_type in types.items():
-        if not isinstance(cell := record.get(column), cell_type):
+        cell = record.get(column)
+        if not isinstance(cell, cell_type) or isinstance(cell, bool):  # which is an int
             type_name = getattr(cell_type, "__name__", cell_type)
             fault = f"'{column}' is a {type(cell).__name__}, not {type_name}"
             raise ToolError(f"{fault}; fix it")
