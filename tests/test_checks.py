@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lm_eval_tasks.fresh.utils import load
+from lm_eval_tasks.fresh.utils import Request, load
 from tests.answers import write
 from tests.conftest import EXAMPLES, PACK
 from utils.core.cli import quoted
@@ -439,3 +439,11 @@ TEXTS = [  # a text, and whether a prompt that quotes two lines has it
 @pytest.mark.parametrize(("text", "expected"), TEXTS)
 def test_an_instruction_is_looked_for_without_blanks_around_it(text, expected):
     assert judge_answer._contains("Q: When?\nAnswer in JSON.", text) == expected
+
+
+def test_equal_knobs_are_one_difficulty_in_any_order():
+    knobs = [{"a": 1, "b": 2}, {"b": 2, "a": 1}]
+    one, other = (Request("x", 7, 9, range(1, 4), {"x": each}) for each in knobs)
+    expected = 'levels 1-3, knobs {"a": 1, "b": 2}'
+    assert checks._describe_difficulty(one) == expected
+    assert checks._describe_difficulty(other) == expected

@@ -25,6 +25,7 @@ from lm_eval_tasks.fresh.utils import (
     read_levels,
     read_request,
     rows,
+    rows_with_bar,
 )
 from tests import golden
 from tests.conftest import EXAMPLES, PACK
@@ -418,3 +419,17 @@ def test_no_row_from_level_3_on_is_solved_by_a_simple_order(name):
         for document, answer in zip(fresh_documents, orders(level_rows))
     ]
     assert mean(scores) <= 0.15
+
+
+def test_a_bar_of_rows_is_on_a_terminal_alone_and_not_at_once(monkeypatch):
+    forms = []
+
+    def bar(items, *_, **form):
+        forms.append(form)
+        return items
+
+    monkeypatch.setattr("tqdm.tqdm", bar)
+    request = read_request("date_arithmetic", gen_seed=7, gen_rows=5, gen_levels="1-5")
+    assert len(rows_with_bar(request)) == 5
+    [form] = forms
+    assert (form["disable"], form["delay"]) == (None, 1)

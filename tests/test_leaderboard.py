@@ -1478,6 +1478,13 @@ def test_large_run_cards_leave_out_no_other_s(make, monkeypatch, tmp_path):
         r'<tr class="row" data-m="[^"]*">.*?title="small".*?</dl>', smaller, re.S
     )
     assert "<dt>File</dt>" in card[0]
+    # A card takes no more than what is shared out for it.
+    _, _, card_html = card[0].partition("<dl>")
+    texts = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", card_html)
+    entrant = Namespace(
+        card=lambda: {html.unescape(a): html.unescape(b) for a, b in texts}
+    )
+    assert len(card_html.encode()) <= page._size_of_card(entrant)
 
 
 @pytest.mark.parametrize(
