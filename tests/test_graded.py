@@ -19,6 +19,13 @@ def test_entities_and_counts_of_semantic_rows_have_no_error():
     assert tuple(tot.explain_semantic(doc, '{"answer": 1986}').scores) == names
 
 
+def test_bleu_of_a_sentence_of_three_words_is_of_the_orders_that_it_has():
+    doc = {"keywords": ["tides"], "keywords_pos": [0], "statement": "Tides turn daily"}
+    response = f"Thus, the correct answer is: {doc['statement']}"
+    verdict = scorer("timebench_situatedgen").explain(doc, response)
+    assert verdict.scores["bleu"] == 1
+
+
 # In percent, flexible accuracy and sMAPE: ours, then exact match and sMAPE by the reader of
 # the authors of the answers (arXiv 2509.16720), which is not at hand.
 REAL = {
