@@ -9,7 +9,7 @@ from tests.printed import FOLDER, SESSIONS, record
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session_prints_writes_and_shows_what_is_recorded(
-    name, tmp_path, monkeypatch
+    name, tmp_path, monkeypatch, kept_tables
 ):
     monkeypatch.chdir(tmp_path)
     recorded = Path(FOLDER, f"{name}.txt").read_text(encoding="utf-8")
