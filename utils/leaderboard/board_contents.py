@@ -364,23 +364,27 @@ def _add_ranks(entrants: list[Entrant], benchmarks: list[Group]) -> dict:
 def _rank(rivals: list[Entrant], rows: list[dict], benchmarks: list[Group]) -> int:
     """Add the ranks among models to their rows; return how many tests were corrected."""
     tests = []
-    places = {rule: [[1, len(rivals)] for _ in rivals] for rule in RULES}
     for rule in RULES:
         values = [_values(rival, benchmarks, rule) for rival in rivals]
         for first, second in combinations(range(len(rivals)), 2):
             scores, clusters = values[first]
             difference = stats.estimate_difference(values[second][0], scores, clusters)
-            tests.append((difference, places[rule][first], places[rule][second]))
-    adjusted_p = stats.holm(difference.p_value for difference, *_ in tests)
-    for (difference, first_place, second_place), p_value in zip(tests, adjusted_p):
+            tests.append((rule, first, second, difference))
+    adjusted_p = stats.holm(difference.p_value for *_, difference in tests)
+    # By rule and number of a model: how many are shown to be better than it, and worse.
+    better_counts: Counter[tuple[str, int]] = Counter()
+    worse_counts: Counter[tuple[str, int]] = Counter()
+    for (rule, first, second, difference), p_value in zip(tests, adjusted_p):
         if p_value < 1 - stats.CONFIDENCE:
-            better, worse = second_place, first_place
+            better, worse = second, first
             if difference.value > 0:
-                better, worse = first_place, second_place
-            better[1] -= 1
-            worse[0] += 1
+                better, worse = first, second
+            worse_counts[rule, better] += 1
+            better_counts[rule, worse] += 1
     for rule, (number, row) in product(RULES, enumerate(rows)):
-        row[f"{rule}_rank"] = "{}-{}".format(*places[rule][number])
+        best_rank = 1 + better_counts[rule, number]
+        worst_rank = len(rivals) - worse_counts[rule, number]
+        row[f"{rule}_rank"] = f"{best_rank}-{worst_rank}"
     return len(tests)
 
 
