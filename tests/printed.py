@@ -42,24 +42,12 @@ VOLATILE = {
     r"\b[0-9a-f]{16,64}\b": "HEX",
     rf"\b{re.escape(metadata.version('lm-eval-temporal-tasks'))}( \(checkout\))?": "VERSION",
 }
-
-
+# A text of JSON of which the start and the end are enough.
 LONG_TEXT = re.compile(
     r'"((?:[^"\\]|\\.){80})(?:[^"\\]|\\.){200,}((?:[^"\\]|\\.){80})"'
 )
-
 # Attributes of a page that say nothing to a reader.
-UNREAD = {
-    "aria-hidden",
-    "class",
-    "id",
-    "role",
-    "scope",
-    "style",
-    "tabindex",
-    "type",
-    "viewbox",
-}
+UNREAD = "aria-hidden class id role scope style tabindex type viewbox".split()
 
 
 class PageText(HTMLParser):
@@ -72,9 +60,8 @@ class PageText(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attributes: list) -> None:
-        names = dict(attributes)
         if tag in ("script", "style"):
-            self.hidden = names.get("type") or tag
+            self.hidden = dict(attributes).get("type") or tag
         shown = [f"{name}={value}" for name, value in attributes if name not in UNREAD]
         if shown and not self.hidden:
             self.lines.append(" ".join(shown))
@@ -130,16 +117,39 @@ def lay_out(session: dict) -> None:
             submission(Path(name), edit.pop("model", "plain"), edit, number)
 
 
-def answer(pack: str, task: str, every: str, path: str) -> None:
-    """Write answers to the documents of a task of a pack, each `every`-th wrong."""
-    docs = documents(task, Path(pack))
-    responses = [scorer(task).utils.gold_response(doc) for doc in docs]
-    responses[:: int(every)] = ["no idea"] * len(responses[:: int(every)])
-    lines = [
-        {"task": task, "doc": doc, "response": response}
-        for doc, response in zip(docs, responses)
-    ]
+def answer(pack: str, task: str, every: str, path: str) -> list[str]:
+    """Write answers to the documents of a task of a pack, each `every`-th wrong.
+
+    Return what it prints: nothing.
+    """
+    lines = []
+    for place, doc in enumerate(documents(task, Path(pack))):
+        is_wrong = place % int(every) == 0
+        response = "no idea" if is_wrong else scorer(task).utils.gold_response(doc)
+        lines.append({"task": task, "doc": doc, "response": response})
     write(Path(path), *lines)
+    return []
+
+
+def show(*names: str) -> Iterator[str]:
+    """Yield the files that patterns match, each below its path."""
+    for path in sorted(path for name in names for path in Path().glob(name)):
+        yield f"== {path}"
+        yield contents(path)
+
+
+def run_tool(*arguments: str) -> Iterator[str]:
+    """Yield what a tool prints and says, rows of JSON by line, and its exit status."""
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with redirect_stdout(printed), redirect_stderr(printed):
+        status = main([*arguments])
+    text = printed.buffer.getvalue().decode().rstrip("\n")
+    yield from json_lines(json.loads(text)) if text.startswith("[\n") else [text]
+    if status:
+        yield f"(exit status {status})"
+
+
+OWN_COMMANDS = {"answer": answer, "show": show}
 
 
 def play(session: dict, folder: Path) -> Iterator[str]:
@@ -148,25 +158,11 @@ def play(session: dict, folder: Path) -> Iterator[str]:
     lay_out(deepcopy(session))
     for command in session["commands"]:
         yield f"$ {command}"
-        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-        tool, *arguments = shlex.split(command)
-        arguments = [word.replace("EXAMPLES", str(EXAMPLES)) for word in arguments]
-        if tool == "show":
-            for path in sorted(
-                path for name in arguments for path in folder.glob(name)
-            ):
-                yield f"== {path.relative_to(folder)}"
-                yield contents(path)
-            continue
-        if tool == "answer":
-            answer(*arguments)
-            continue
-        with redirect_stdout(printed), redirect_stderr(printed):
-            status = main([tool, *arguments])
-        text = printed.buffer.getvalue().decode().rstrip("\n")
-        yield from json_lines(json.loads(text)) if text.startswith("[\n") else [text]
-        if status:
-            yield f"(exit status {status})"
+        words = shlex.split(command.replace("EXAMPLES", str(EXAMPLES)))
+        if own_command := OWN_COMMANDS.get(words[0]):
+            yield from own_command(*words[1:])
+        else:
+            yield from run_tool(*words)
 
 
 def record(name: str, folder: Path) -> str:

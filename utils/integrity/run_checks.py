@@ -21,7 +21,6 @@ from ..core.cli import quoted
 from ..core.documents import documents, documents_of
 from ..core.errors import ToolError
 from ..core.family_contract import EXTRACTED, PUBLISHED
-from ..core.format_tables import counted
 from ..core.task_scorers import (
     FOLDER,
     configuration,
@@ -256,8 +255,10 @@ class Check:
         prompts_check = self._check_prompts()
         responses_check = {"status": VERIFIED, "text": "as logged"}
         if not_first_count := self.contradicted:
-            verb = "is" if not_first_count == 1 else "are"
-            fault = f"{counted(not_first_count, 'filtered response')} {verb} not the first response"
+            responses_are = "response is" if not_first_count == 1 else "responses are"
+            fault = (
+                f"{not_first_count:,} filtered {responses_are} not the first response"
+            )
             responses_check = {"status": UNKNOWN, "text": fault}
         answer_counts = self.answers.values() or [1]
         extreme_counts = sorted({min(answer_counts), max(answer_counts)})

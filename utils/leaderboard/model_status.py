@@ -169,7 +169,7 @@ def standing(entrant: Entrant, benchmark: Group) -> Standing:
     tasks = entrant.answered(benchmark)
     statuses = [*chain(*(_statuses(entrant, task) for task in tasks))]
     if refused_count := sum(entrant.model.refused[task] for task in tasks):
-        refusal_text = f"{refused_count:,} line{'s' * (refused_count > 1)} refused"
+        refusal_text = f"{counted(refused_count, 'line')} refused"
         statuses += [(FALSE, refusal_text, task) for task in tasks]
     worst_status = max(map(itemgetter(0), statuses), key=SEVERITY.index)
     reasons_and_tasks = [

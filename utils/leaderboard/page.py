@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import math
 import os
 import re
 from argparse import Namespace
@@ -135,12 +134,13 @@ def _page_content(
     script_data: dict,
     options: Namespace,
     documents_by_task: dict[str, list[ShownDocument]],
-    most_of_a_card: float = math.inf,
+    most_of_a_card: float | None = None,
     most_models: int | None = None,
 ) -> bytes:
     """Return the page; JSON of documents is in it unless it has files beside it.
 
-    It has the run cards that take at most so many bytes, and at most so many models.
+    It has the run cards that take at most so many bytes, and at most so many models; None
+    is no bound.
     """
     documents = [*chain(*documents_by_task.values())]
     inline_json = "" if options.is_folder else _joined(documents)
@@ -152,7 +152,7 @@ def _page_content(
     with_card = [
         entrant.id
         for entrant in shown["models"]
-        if _size_of_card(entrant) <= most_of_a_card
+        if most_of_a_card is None or _size_of_card(entrant) <= most_of_a_card
     ]
     page_text = _render(
         len(board["benchmarks"]) + 1,  # with that of the mean

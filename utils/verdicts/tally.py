@@ -198,9 +198,7 @@ class Tally:
         kept_parts = self._kept_parts()
         documents_by_part: dict[tuple[str, str], list[Document]] = defaultdict(list)
         for document in self.all.documents:
-            for breakdown, value in document.parts.items():
-                is_kept = (breakdown, value) in kept_parts
-                part = breakdown, value if is_kept else OTHER_PARTS
+            for part in _with_others_joined(document.parts, kept_parts).items():
                 documents_by_part[part].append(document)
         return {
             part: Figures(self.task, documents)
@@ -224,16 +222,13 @@ class Tally:
         return kept_parts
 
     def join_small_parts(self) -> None:
-        """Let documents of parts without figures of their own name no other part.
+        """Join the parts without figures of their own, in all documents.
 
         So a table has few values, however many a file makes up.
         """
         kept_parts = self._kept_parts()
         for document in self.documents:
-            document.parts = {
-                breakdown: value if (breakdown, value) in kept_parts else OTHER_PARTS
-                for breakdown, value in document.parts.items()
-            }
+            document.parts = _with_others_joined(document.parts, kept_parts)
 
     def add(self, row: dict, number: int) -> Document:
         """Add an answer by its row, which has a number in the table; return its document.
@@ -381,6 +376,16 @@ def rows_remark(tallies: list[Tally], n: int) -> str | None:
     if _OTHER_ROWS in (tally.describe_rows() for tally in tallies):
         return "other rows than the benchmark's"
     return None
+
+
+def _with_others_joined(
+    parts: dict[str, str], kept_parts: set[tuple[str, str]]
+) -> dict[str, str]:
+    """Return the parts of a document, those that are not kept as OTHER_PARTS."""
+    return {
+        breakdown: value if (breakdown, value) in kept_parts else OTHER_PARTS
+        for breakdown, value in parts.items()
+    }
 
 
 def _traits(row: dict) -> list[str]:
