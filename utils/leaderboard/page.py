@@ -139,8 +139,7 @@ def _page_content(
 ) -> bytes:
     """Return the page; JSON of documents is in it unless it has files beside it.
 
-    It has the run cards that take at most so many bytes, and at most so many models; None
-    is no bound.
+    It has the run cards that take at most so many bytes, and at most so many models.
     """
     documents = [*chain(*documents_by_task.values())]
     inline_json = "" if options.is_folder else _joined(documents)
