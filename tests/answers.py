@@ -1,7 +1,6 @@
 """Files of recorded answers, for the tools that read them."""
 
 import json
-from collections.abc import Callable, Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -45,8 +44,3 @@ def split(folder: Path, lines: list[dict], size: int) -> Path:
     for start in range(0, len(lines), size):
         write(folder / f"part-{start:05}.jsonl", *lines[start : start + size])
     return folder
-
-
-def here(do: Callable, pieces: list, *_: object) -> Iterator[tuple]:
-    """Do work in this process, in the place of `run_apart`."""
-    return ((work, do(work)) for work in pieces)

@@ -7,7 +7,10 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from filelock import FileLock
@@ -15,8 +18,10 @@ from hypothesis import HealthCheck, settings
 
 from tests.browser import CHROMIUM, DRIVER, MOST_SECONDS
 from utils.__main__ import main
+from utils.core import limited_processes
 from utils.core.documents import load
 from utils.core.task_scorers import task_files
+from utils.verdicts import judge_file, stored_tables
 
 
 ROOT = Path(__file__).parent.parent
@@ -84,6 +89,37 @@ def apart(tmp_path_factory, monkeypatch) -> None:
 def kept_tables(apart, caches, monkeypatch) -> None:
     """Judge answers once for all tests that ask for this: they are about what is printed."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
+
+
+def run_here(do: Callable, pieces: Iterable, *_: object) -> Iterator[tuple]:
+    """Do work in this process, in the place of `run_apart`; replies come through JSON."""
+    return ((work, json.loads(json.dumps(do(work)))) for work in pieces)
+
+
+@pytest.fixture(scope="module")
+def judged_here() -> Iterator[None]:
+    """Judge answers in this process, without limits: what is made of verdicts is tested.
+
+    A process for each file takes five times as long as the file. Tests of processes and of
+    their limits ask for `judged_apart`, or are in modules that do not ask for this.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (judge_file, stored_tables):
+            patch.setattr(module, "run_apart", run_here)
+        patch.setattr(judge_file, "allow_seconds", lambda seconds: None)
+        # This process has had the time of all tests before.
+        no_time = SimpleNamespace(process_time=lambda: 0.0)
+        patch.setattr(judge_file, "time", no_time)
+        yield
+
+
+@pytest.fixture
+def judged_apart(monkeypatch) -> None:
+    """Judge each file in a process of its own again, where a module asks for `judged_here`."""
+    for module in (judge_file, stored_tables):
+        monkeypatch.setattr(module, "run_apart", limited_processes.run_apart)
+    monkeypatch.setattr(judge_file, "allow_seconds", limited_processes.allow_seconds)
+    monkeypatch.setattr(judge_file, "time", time)
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,9 @@ from utils.core.task_scorers import configuration, leaf_tasks, prompt, scorer
 from utils.stats import estimate_score
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 FRESH = leaf_tasks("fresh")
 MODELS = sorted(path.name for path in (EXAMPLES / "responses").iterdir())
 ANSWERED = sorted(x.stem for x in (EXAMPLES / "responses" / "careful").iterdir())

@@ -12,6 +12,9 @@ from tests.solvers import baselines
 from utils.__main__ import main
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 FOLDERS = ["lm_eval_tasks", "examples", "utils", "tests"]
 DOCUMENTS = [
     *sorted(ROOT.glob("*.md")),

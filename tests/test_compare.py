@@ -20,6 +20,9 @@ from utils.core.text_layout import Layout
 from utils.verdicts import tally as figures
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 TASK = "tot_arithmetic"
 PACK = ("--include_path", EXAMPLES)
 RIGHT, WRONG, NONE = '{"answer": "1"}', '{"answer": "2"}', "no\nidea"

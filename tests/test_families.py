@@ -41,6 +41,9 @@ from utils.core.task_scorers import (
 from utils.verdicts.judge_file import Judging
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 @pytest.mark.parametrize("task", TASKS)
 def test_scores_and_prompts_are_those_of_a_run(task, offline_tasks):
     one, built = scorer(task), offline_tasks[task]

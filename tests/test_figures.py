@@ -40,6 +40,9 @@ from utils.verdicts.tally import (
 )
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 TASK = "tot_arithmetic"
 PACK = ("--include_path", str(EXAMPLES))
 

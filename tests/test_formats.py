@@ -10,6 +10,9 @@ from tests.formats import FOLDER, files, schema
 from utils.__main__ import main
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 RUNS = [str(EXAMPLES / "responses" / name) for name in ("careful", "plain")]
 PACK = ["--include_path", str(EXAMPLES)]
 

@@ -19,6 +19,9 @@ from utils.__main__ import TOOLS, _quieten_libraries, main
 from utils.core.errors import ToolError
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 # The indented blocks below lines that begin with "Example" and end with ":".
 EXAMPLES = re.compile(r"^Examples?\b[^\n]*:\n\n((?:    .*\n|\n)+)", re.MULTILINE)
 

@@ -41,6 +41,9 @@ from utils.verdicts.judge_answer import INVALID
 from utils.verdicts.page_excerpts import LONGEST_RESPONSE
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 PACK = ["--include_path", str(EXAMPLES)]
 HOSTILE = [
     "</script><script>document.title = 'run'</script>",

@@ -25,6 +25,9 @@ from utils.packs import offline
 from utils.packs.task_rows import Source, checked_lines, find_sources
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 LOCAL = ["--allow-partial", *SOURCES]
 TCP = ("--tasks", "tcp_short", *LOCAL)
 ROWS = (EXAMPLES / "data" / "TCP_short.jsonl").read_text().splitlines(keepends=True)

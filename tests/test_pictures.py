@@ -20,6 +20,9 @@ from utils.leaderboard import pictures
 from utils.leaderboard.model_status import Standing
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 SVG = "{http://www.w3.org/2000/svg}"
 LEVELS = ("1", "2", "10")
 HOSTILE = "b </script><b>bold</b> \u202e"

@@ -7,6 +7,9 @@ import pytest
 from tests.printed import FOLDER, SESSIONS, record
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session_prints_writes_and_shows_what_is_recorded(
     name, tmp_path, monkeypatch, kept_tables

@@ -14,6 +14,9 @@ from utils.core.task_scorers import all_tasks, scorer
 from utils.verdicts.cli_options import answer_options
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 TOOLS = (ROOT / "utils" / "README.md").read_text(encoding="utf-8")
 FOLDERS = ("lm_eval_tasks", "utils", "examples", "tests")
 READMES = [*ROOT.glob("*.md"), *(x for y in FOLDERS for x in (ROOT / y).rglob("*.md"))]

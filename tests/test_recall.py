@@ -35,6 +35,9 @@ from utils.verdicts.judge_answer import encode_value
 from utils.verdicts.tally import Document
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 DATES = "twin_timebench_date_arithmetic"
 TWINS = [task for task in all_tasks() if transformations(task)]
 ROWS = 20  # of dates, of which each has a partner

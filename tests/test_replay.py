@@ -27,6 +27,9 @@ from utils.harness.replay import _misfit, join, read
 from utils.verdicts.read_answers import Answer
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 # A group, a task with an instruction of its own, and two kinds of answers.
 LIVE_TASKS = "tcp,tot_arithmetic_separate,timebench_timexnli_s1,timebench_situatedgen"
 PACK = ["--include_path", str(EXAMPLES)]

@@ -34,6 +34,9 @@ from utils.packs.random_sample import draw_rows, interleave
 from utils.verdicts.tally import Counted, Document, Tally, rows_remark
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 TYPES = {"a": 350, "b": 50, "c": 7, "d": 1}  # rows by type
 
 

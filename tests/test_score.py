@@ -35,6 +35,9 @@ from utils.verdicts.read_answers import (
 )
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 RECORDED = [x.stem for x in sorted((EXAMPLES / "responses/careful").glob("*.jsonl"))]
 # A task of each rule.
 KINDS = """tcp_short tcp_long tot_arithmetic tot_semantic timebench_date_arithmetic

@@ -20,6 +20,9 @@ from utils.verdicts.pass_at_k import majority, read_answer
 from utils.verdicts.read_answers import custom_id
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 TASK = "tcp_long"
 DOCS = documents(TASK, EXAMPLES)
 RIGHT = [f"\\boxed{{{doc['answer']}}}" for doc in DOCS]

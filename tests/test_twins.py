@@ -30,6 +30,9 @@ from utils.packs import twins as twins_module
 from utils.packs.twins import VERSION, Draw, _Movable, draw_twins
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 CASES = json.loads(Path(__file__).with_name("twins.json").read_text("utf-8"))
 TWINS = [task for task in all_tasks() if transformations(task)]
 REAL = {  # file, and the fewest twins of its rows

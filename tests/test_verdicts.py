@@ -20,7 +20,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from tests.answers import GOOD, answers, here, split, write
+from tests.answers import GOOD, answers, split, write
 from tests.conftest import EXAMPLES, ROOT
 from tests.logs import sample
 from utils.__main__ import main
@@ -41,6 +41,9 @@ from utils.verdicts.read_answers import Answer
 from utils.verdicts.tally import Document, Tally
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Return the files of the tables in a folder, but for what is hidden."""
     paths = sorted(folder.glob("[!.]*/*"))
@@ -53,6 +56,7 @@ def times(folder: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_mtime_ns for path in heads}
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_any_number_of_processes_writes_and_prints_the_same(tmp_path, call_score):
     lines = answers(300)
     lines[200] = lines[3]  # a second answer, a file behind the first
@@ -78,6 +82,7 @@ def test_any_number_of_processes_writes_and_prints_the_same(tmp_path, call_score
     assert whole == 298 == parts - 1
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_a_signal_ends_all_and_what_is_finished_is_kept(tmp_path, call_score):
     small = write(tmp_path / "small.jsonl", *answers(40))
     large = write(tmp_path / "large.jsonl", *answers(9_000))
@@ -101,6 +106,7 @@ def test_a_signal_ends_all_and_what_is_finished_is_kept(tmp_path, call_score):
     assert contents(output) == contents(tmp_path / "here")
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_an_interruption_between_two_tables_says_what_is_kept(
     tmp_path, call_score, monkeypatch
 ):
@@ -118,6 +124,7 @@ def test_an_interruption_between_two_tables_says_what_is_kept(
     assert [path.name for path in output.iterdir()] in (["a"], ["b"])
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_a_run_killed_and_started_again_gives_the_same_bytes(tmp_path, call_score):
     source = split(tmp_path / "model", answers(600), 100)
     whole, output = tmp_path / "whole", tmp_path / "out"
@@ -166,6 +173,7 @@ REACHED = {
 }
 
 
+@pytest.mark.usefixtures("judged_apart")
 @pytest.mark.parametrize("option", REACHED)
 def test_what_just_reaches_a_limit_counts(tmp_path, call, option):
     lines = REACHED[option]
@@ -230,7 +238,6 @@ def test_half_a_surrogate_pair_is_kept_in_a_table():
 
 
 def test_results_that_go_away_while_a_file_is_judged_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(judge_file, "allow_seconds", lambda _: None)
     write(tmp_path / "results_2026-01-01T00-00-00.json", {})
     write(tmp_path / NAME.format("tcp_long", 1), GOOD)
     [source], _ = find_answer_files([str(tmp_path)])
@@ -240,6 +247,7 @@ def test_results_that_go_away_while_a_file_is_judged_are_named(tmp_path, monkeyp
     assert reply == {"error": fault, "is_of_machine": False}
 
 
+@pytest.mark.usefixtures("judged_apart")
 @pytest.mark.parametrize("option", EXCESSES)
 def test_what_exceeds_a_limit_is_named_with_the_option(tmp_path, call_score, option):
     lines, expected = EXCESSES[option]
@@ -257,12 +265,9 @@ def test_a_file_that_is_too_large_is_not_opened(tmp_path, call_score, monkeypatc
     large, good = tmp_path / "large.jsonl", write(tmp_path / "y.jsonl", *answers(1))
     large.touch()
     os.truncate(large, 3 * 2**20)
-    monkeypatch.setattr(judge_file, "run_apart", here)
-    monkeypatch.setattr(stored_tables, "run_apart", here)
     opened, sha256_of = [], judge_file.sha256_of
     patched = lambda path: opened.append(path) or sha256_of(path)  # noqa: E731
     monkeypatch.setattr(judge_file, "sha256_of", patched)
-    monkeypatch.setattr(judge_file, "allow_seconds", lambda _: None)
     status, printed, message = call_score(large, good, "--most_unpacked", 2)
     assert message == f"{large}: has 3 MiB, more than 2 MiB; raise --most_unpacked\n"
     assert (status, "## y" in printed, large in opened) == (1, True, False)
@@ -325,7 +330,6 @@ def test_no_space_ends_the_command_and_is_no_fault_of_a_file(
 def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     seconds = []
     monkeypatch.setattr(judge_file, "allow_seconds", seconds.append)
-    monkeypatch.setattr(judge_file, "run_apart", here)
     call_score(write(tmp_path / "x.jsonl", *answers(2), *[{}, GOOD | {"doc": 1}] * 99))
     assert seconds == pytest.approx([20, 20.005, 20.01])
 
@@ -339,7 +343,6 @@ def test_only_answers_add_to_the_time(tmp_path, call_score, monkeypatch):
     ],
 )
 def test_a_row_that_is_made_again_has_more_time(monkeypatch, task, check, expected):
-    monkeypatch.setattr(judge_file, "allow_seconds", lambda _: None)
     monkeypatch.setattr(Judging, "_judge", Mock())
     options = Namespace(most_answer_ms=5, most_row_ms=300)
     source = find_files.AnswerFile(Path("x.jsonl"), *[None] * 4)
@@ -349,6 +352,7 @@ def test_a_row_that_is_made_again_has_more_time(monkeypatch, task, check, expect
     assert judging.seconds == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_rows_that_one_file_names_by_number_are_loaded_for_all(
     tmp_path, call_score, monkeypatch
 ):
@@ -370,6 +374,7 @@ def test_rows_that_one_file_names_by_number_are_loaded_for_all(
     assert log.read_text() == "['tcp_long'] " * 2
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_an_argument_has_so_much_processor_time_in_all(tmp_path, call, monkeypatch):
     monkeypatch.setattr("time.process_time", lambda: 2.0)  # that each file takes
     folders = [split(tmp_path / name, answers(3), 1) for name in "ab"]
