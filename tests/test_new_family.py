@@ -18,6 +18,7 @@ from scipy.stats import t
 
 from tests import recompute
 from tests.conftest import PACK, ROOT, run_python
+from tests.warm_python import run_module
 
 
 TOY = Path(__file__).parent / "toy" / "journeys"
@@ -115,7 +116,7 @@ def lines_of(task: str, texts: list[str], **cells: str) -> list[dict]:
 def tool(folder: Path, *arguments: object) -> str:
     """Run a tool in the checkout; return what it printed."""
     cache = {"XDG_CACHE_HOME": str(folder / "cache")}
-    done = run_python("-m", "utils", *arguments, cwd=folder, **cache)
+    done = run_module("utils", *arguments, cwd=folder, **cache)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -357,7 +358,7 @@ step 5: the table in lm_eval_tasks/README.md lacks journeys_walks
 
 def conformance(folder: Path) -> str:
     """Return what the family lacks, by the test that our own families pass."""
-    done = run_python("-m", "tests.conformance", "journeys", "pack", cwd=folder)
+    done = run_module("tests.conformance", "journeys", "pack", cwd=folder)
     assert done.stdout, done.stderr
     return done.stdout
 

@@ -20,6 +20,8 @@ from utils.core.task_scorers import configuration, prompt, scorer
 from utils.figures.score_rows import RULES
 
 
+pytestmark = pytest.mark.usefixtures("judged_here")
+
 TASKS = ["tcp_long", "tcp_short"]
 STAMPS = ["2026-01-01T00-00-00", "2026-01-02T00-00-00"]
 LONG = {"long": "A, B, C, " * 13_333 + "end", "key": "A, B, C, " * 29 + "end"}
@@ -255,6 +257,7 @@ BAD = {  # what stands in the place of samples -> why it is left out
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("judged_apart")
 def test_bad_submissions_are_left_out_alone(board):
     def put(folder: Path) -> None:
         for name, (spoil, _) in BAD.items():
