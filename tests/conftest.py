@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from tests.browser import CHROMIUM, DRIVER, MOST_SECONDS
+from tests.warm_python import run_module
 from utils.__main__ import main
 from utils.core import limited_processes
 from utils.core.documents import load
@@ -41,6 +43,7 @@ CONFIGURATIONS = [
 ]
 GROUPS = {config["group"]: config for config in CONFIGURATIONS if "group" in config}
 TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]
+NUMBERS = count()  # of tests
 # A task without examples yet fails its own tests alone.
 OFFLINE = {path.stem for path in EXAMPLES.glob("*.yaml")}
 
@@ -57,17 +60,6 @@ def run_python(
     )
 
 
-# The command line of the harness, without its index of its own 13,000 tasks.
-LM_EVAL = """
-import functools, lm_eval.tasks
-from lm_eval.__main__ import cli_evaluate
-lm_eval.tasks.TaskManager = functools.partial(
-    lm_eval.tasks.TaskManager, include_defaults=False
-)
-cli_evaluate()
-"""
-
-
 @pytest.fixture(autouse=True, scope="session")
 def caches(tmp_path_factory) -> Path:
     """Keep the tables of tests out of the user's caches; return the folder of theirs."""
@@ -77,9 +69,9 @@ def caches(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def apart(tmp_path_factory, monkeypatch) -> None:
+def apart(caches, monkeypatch) -> None:
     """Keep the tables of each test apart, and undo what the harness does to its logger."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(caches / f"test-{next(NUMBERS)}"))
     logging.getLogger("lm_eval").propagate = True
     for name in ("lm_eval", "lm_eval.tasks"):
         logging.getLogger(name).setLevel(logging.NOTSET)
@@ -142,8 +134,8 @@ def dummy_run(tmp_path_factory) -> Path:
             made.mkdir()
             # The harness refuses a task that two of the named groups hold.
             members = {name for config in GROUPS.values() for name in config["task"]}
-            done = run_python(
-                *("-c", LM_EVAL, "--model", "dummy", "--include_path", EXAMPLES),
+            done = run_module(
+                *("tests.harness_cli", "--model", "dummy", "--include_path", EXAMPLES),
                 *("--tasks", ",".join({*GROUPS, *TASKS} & OFFLINE - members)),
                 *("--log_samples", "--output_path", "output"),
                 cwd=made,

@@ -16,9 +16,10 @@ import pytest
 from lm_eval_tasks.fresh.utils import load
 from tests.answers import write
 from tests.browser import FOCUS, FOUND, NAMES, SHOWN, documents_of_page, look, wait_for
-from tests.conftest import EXAMPLES, PACK as OWN, ROOT, run_python
+from tests.conftest import EXAMPLES, PACK as OWN, ROOT
 from tests.logs import sample
 from tests.test_tricks import STAMPS, answers, submission
+from tests.warm_python import run_module
 from utils import leaderboard, stats
 from utils.__main__ import main
 from utils.core import task_scorers
@@ -2767,22 +2768,6 @@ def test_a_page_shows_the_prompt_of_the_task_whatever_a_crowd_was_asked(make, tm
     assert marks == {0: False, 1: True, 2: True, 3: True}
 
 
-OPENED = """
-import os, sys
-from pathlib import Path
-from utils.__main__ import main
-
-run, tool = Path(sys.argv[1]), os.getpid()
-
-def record(event, arguments):
-    if event == "open" and os.getpid() == tool and run.name in str(arguments[0]):
-        sys.exit(f"opened {arguments[0]}")
-
-sys.addaudithook(record)
-sys.exit(main(sys.argv[2:]))
-"""
-
-
 @pytest.mark.parametrize("tool", ["leaderboard", "score", "compare"])
 def test_a_process_with_limits_alone_opens_files_of_answers(tmp_path, tool):
     for name in ("a-run", "b-run"):
@@ -2790,7 +2775,7 @@ def test_a_process_with_limits_alone_opens_files_of_answers(tmp_path, tool):
     runs = [tmp_path / "a-run", tmp_path / "b-run"]
     command = [tool, *runs, *PACK, "--cache", tmp_path / "cache"]
     command += ["--html", tmp_path / "all/"] if tool == "leaderboard" else []
-    done = run_python("-c", OPENED, "-run", *command, cwd=ROOT)
+    done = run_module("tests.opened", "-run", *command, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 

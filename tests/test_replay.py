@@ -17,7 +17,8 @@ import pytest
 from lm_eval import simple_evaluate
 
 from tests.answers import write
-from tests.conftest import EXAMPLES, LM_EVAL, ROOT, run_python
+from tests.conftest import EXAMPLES, ROOT
+from tests.warm_python import run_module
 from utils.__main__ import main
 from utils.core.documents import documents, load
 from utils.core.errors import ToolError
@@ -95,8 +96,8 @@ def live(tmp_path_factory) -> SimpleNamespace:
     folder = tmp_path_factory.mktemp("live")
     requests = exported(folder / "requests", LIVE_TASKS, *LIVE, "--model", "served")
     with served(requests) as (url, sent):
-        done = run_python(
-            *("-c", LM_EVAL, "--model", "local-chat-completions"),
+        done = run_module(
+            *("tests.harness_cli", "--model", "local-chat-completions"),
             *("--model_args", f"model=served,base_url={url},max_retries=1"),
             *("--tasks", LIVE_TASKS, *LIVE),
             *("--output_path", folder / "output", "--log_samples"),

@@ -20,8 +20,9 @@ import pytest
 from scipy.special import ndtri
 
 from tests.answers import write
-from tests.conftest import EXAMPLES, LM_EVAL, PACK, ROOT, run_python
+from tests.conftest import EXAMPLES, PACK, ROOT
 from tests.logs import sample
+from tests.warm_python import run_module
 from utils import stats
 from utils.__main__ import main
 from utils.core.documents import documents, documents_of
@@ -295,12 +296,12 @@ def runs(tmp_path_factory) -> SimpleNamespace:
             arguments = ["sample", "tot", "--documents", str(size), "--seed", "7"]
             arguments += ["--include_path", str(EXAMPLES)]
             arguments += ["--output", str(folder / "samples.json")]
-            drawn = run_python("-m", "utils", *arguments, cwd=ROOT)
+            drawn = run_module("utils", *arguments, cwd=ROOT)
             line = drawn.stdout.rstrip().rpartition("\n")[2]
             _, *words = shlex.split(line.replace("--model …", ""))
             words[words.index("output")] = str(folder / f"output-{size}")
-            done = run_python(
-                *("-c", LM_EVAL, *words, "--model", "local-chat-completions"),
+            done = run_module(
+                *("tests.harness_cli", *words, "--model", "local-chat-completions"),
                 *("--model_args", f"model=served,base_url={url},max_retries=1"),
                 *("--apply_chat_template", "--use_cache", folder / "answers"),
                 cwd=folder,

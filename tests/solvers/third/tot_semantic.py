@@ -8,24 +8,26 @@ several gives "none" or "ambiguous", which is no label.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 
 Fact = tuple[str, str, str, int, int]
 
 
 def read_facts(text: str) -> list[Fact]:
-    facts = []
-    for sentence in re.split(r"[.\n]", text):
-        entities = re.findall(r"\b[EX]\d+", sentence)
-        roles, years = (
-            re.findall(r"\bR\d+", sentence),
-            re.findall(r"\b\d{4}\b", sentence),
-        )
-        if (len(entities), len(roles), len(years)) == (2, 1, 2):
-            if " had " in sentence:  # "E5 had E40 for its R1"
-                entities.reverse()
-            facts.append((entities[0], roles[0], entities[1], *map(int, years)))
-    return facts
+    return [fact for x in re.split(r"[.\n]", text) if (fact := read_fact(x))]
+
+
+@cache  # as prompts are solved without one fact after the other
+def read_fact(sentence: str) -> Fact | None:
+    entities = re.findall(r"\b[EX]\d+", sentence)
+    roles = re.findall(r"\bR\d+", sentence)
+    years = re.findall(r"\b\d{4}\b", sentence)
+    if (len(entities), len(roles), len(years)) != (2, 1, 2):
+        return None
+    if " had " in sentence:  # "E5 had E40 for its R1"
+        entities.reverse()
+    return entities[0], roles[0], entities[1], *map(int, years)
 
 
 def one(found) -> str:
