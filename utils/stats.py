@@ -136,7 +136,13 @@ def wilson_interval(
     Of a whole, `drawn_share` of which was drawn at random, less is unknown by that share
     (the finite population correction of Cochran, Sampling Techniques, 1977).
     """
-    clustered = spread(sizes, sums, SCORES)
+    return _wilson_ends(sizes, sums, spread(sizes, sums, SCORES), drawn_share)
+
+
+def _wilson_ends(
+    sizes: np.ndarray, sums: np.ndarray, clustered: Spread, drawn_share: float = 0.0
+) -> tuple[float, float]:
+    """Return the interval of `wilson_interval` from the spread of the same clusters."""
     mean = np.clip(sums.sum(-1) / sizes.sum(), 0, 1)
     z2_by_n = clustered.quantile**2 / clustered.effective * (1 - drawn_share)
     middle = (mean + z2_by_n / 2) / (1 + z2_by_n)
@@ -152,9 +158,13 @@ def estimate_score(
     """Return the mean of scores with Wilson's interval, or of DIFFERENCES with Student's."""
     sizes, cluster_sums = cluster_totals(values, clusters)
     clustered = spread(sizes, cluster_sums, scale)
-    independent = spread(np.ones(len(values)), np.asarray(values, dtype=float), scale)
+    independent = clustered
+    if len(sizes) < len(values):
+        each_alone = np.ones(len(values))
+        independent = spread(each_alone, np.asarray(values, dtype=float), scale)
     if scale == SCORES:
-        (low, high), p_value = wilson_interval(sizes, cluster_sums), math.nan
+        low, high = _wilson_ends(sizes, cluster_sums, clustered)
+        p_value = math.nan
     else:
         half_width = clustered.quantile * clustered.error
         ends = clustered.mean - half_width, clustered.mean + half_width
@@ -174,7 +184,7 @@ def estimate_whole_score(values: Sequence[float], drawn_share: float) -> Estimat
     each_alone = np.ones(len(values))
     scores = np.asarray(values, dtype=float)
     independent = spread(each_alone, scores, SCORES)
-    low, high = wilson_interval(each_alone, scores, drawn_share)
+    low, high = _wilson_ends(each_alone, scores, independent, drawn_share)
     error = independent.error * math.sqrt(1 - drawn_share)
     mean = math.fsum(values) / len(values)
     return Estimate(mean, low, high, error, independent.freedom, len(values), 1.0)

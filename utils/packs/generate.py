@@ -11,7 +11,7 @@ which then has these rows beside its own. Nothing is written before all rows are
 
 Example:
 
-    temporal-eval generate fresh-pack --gen-seed 20261121 --gen-rows 50
+    temporal-eval generate fresh-pack --gen-seed 20261121 --gen-rows 10
 """
 
 from __future__ import annotations
