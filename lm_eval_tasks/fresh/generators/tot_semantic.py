@@ -199,7 +199,7 @@ SORTINGS = {
 # --------------------------------------------------------------------------- questions
 
 Terms = list[Fact]  # of one role of one entity, from the first to the last
-Calendar = dict[tuple[int, int | None], Terms]  # of role and entity
+Calendar = dict[int, dict[int | None, Terms]]  # by role and entity
 Step = tuple[Fact, int]  # and a year of it
 
 
@@ -246,12 +246,12 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
 
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
+    if kind in ("event_at_time_t", "event_at_the_time_of_another_event"):
+        holder = _in_year(terms, details["year"])
+        return None if holder is None else f"E{holder}"
     term_holders = [f"E{term.holder}" for term in terms]
     asks_earlier = details.get("side") in ("first", "before")
     match kind:
-        case "event_at_time_t" | "event_at_the_time_of_another_event":
-            holder = _in_year(terms, details["year"])
-            return None if holder is None else f"E{holder}"
         case "timeline":
             return ",".join(term_holders) if len(terms) > 1 else None
         case "first_last":
@@ -276,7 +276,10 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
 
 def _in_year(terms: Terms, year: int) -> int | None:
     """Return who held the role in a year; None for nobody."""
-    return next((term.holder for term in terms if term.start <= year < term.end), None)
+    for term in terms:
+        if term.start <= year < term.end:
+            return term.holder
+    return None
 
 
 def _way(
@@ -310,20 +313,17 @@ def _way(
 def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     """Yield whom a description fits without its object, and without its year."""
     described_fact, year = step
-    yield {
-        _in_year(terms, year)
-        for (role, _), terms in calendar.items()
-        if role == described_fact.role
-    } - {None}
-    yield {term.holder for term in calendar[described_fact.role, described_fact.target]}
+    terms_by_entity = calendar[described_fact.role]
+    yield {_in_year(terms, year) for terms in terms_by_entity.values()} - {None}
+    yield {term.holder for term in terms_by_entity[described_fact.target]}
 
 
 def _index(facts: list[Fact]) -> tuple[Calendar, dict[int, list[Fact]]]:
     """Return facts by role and entity, and by who held the role."""
-    calendar: Calendar = defaultdict(list)
+    calendar: Calendar = defaultdict(lambda: defaultdict(list))
     facts_by_holder: dict[int, list[Fact]] = defaultdict(list)
     for fact in facts:
-        calendar[fact.role, fact.target].append(fact)
+        calendar[fact.role][fact.target].append(fact)
         facts_by_holder[fact.holder].append(fact)
     return calendar, facts_by_holder
 
@@ -344,10 +344,10 @@ def _problem(
 
         def answers(entities: set, later: list[Step]) -> set[str]:
             for (_, role, *_), year in later:
-                term_lists = [calendar.get((role, entity), []) for entity in entities]
+                term_lists = [calendar[role].get(entity, []) for entity in entities]
                 entities = {_in_year(terms, year) for terms in term_lists}
-            asked_posts = [(asked_fact.role, entity) for entity in entities]
-            term_lists = [calendar.get(post, []) for post in asked_posts]
+            asked_terms = calendar[asked_fact.role]
+            term_lists = [asked_terms.get(entity, []) for entity in entities]
             found = (answer_of(kind, details, terms) for terms in term_lists)
             return {answer for answer in found if answer is not None}
 
