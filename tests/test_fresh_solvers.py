@@ -169,14 +169,14 @@ def test_facts_stand_in_the_order_that_a_row_names_and_roles_have_one_holder():
 
 
 def test_a_level_has_a_description_more_and_timelines_of_several_lengths():
-    turns = range(semantic.QUESTION_TYPES.index("timeline"), 18 * 8, 8)
+    turns = range(semantic.QUESTION_TYPES.index("timeline"), 10 * 8, 8)
     for level in range(1, 9):
         drawn = list(rows("tot_semantic", 14, 8, range(level, level + 1)))
         assert {x["question"].count("Let X") for x in drawn} == {max(0, level - 2)}
         assert mean(len(FACT.findall(row["prompt"])) for row in drawn) < 250
         timelines = [generate_row("tot_semantic", 14, level, x) for x in turns]
         assert {x["question_type"] for x in timelines} == {"timeline"}
-        assert len({x["label"].count(",") for x in timelines}) >= 3
+        assert len({x["label"].count(",") for x in timelines}) >= 2
 
 
 LET = re.compile(r"Let (X\d+) be the entity that was the R(\d+) of E?(\w+) in (\d+)\. ")

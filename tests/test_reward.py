@@ -17,7 +17,7 @@ from utils.core.task_scorers import scorer
 @pytest.fixture(scope="module")
 def pack(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reward") / "pack"
-    assert main(["generate", str(folder), "--gen-seed", "5", "--gen-rows", "10"]) == 0
+    assert main(["generate", str(folder), "--gen-seed", "5", "--gen-rows", "5"]) == 0
     return str(folder)
 
 

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import shlex
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,8 +39,15 @@ def filled(template: object, **cells: object) -> object:
     """Return JSON with cells in its texts; other braces stay."""
     text = json.dumps(template)
     for name, cell in cells.items():
-        text = text.replace(f"{{{name}}}", json.dumps(str(cell))[1:-1])
+        if f"{{{name}}}" in text:
+            text = text.replace(f"{{{name}}}", json.dumps(str(cell))[1:-1])
     return json.loads(text)
+
+
+@cache
+def built(task: str) -> Any:
+    """Return a task of the examples as the harness builds it."""
+    return load([task], EXAMPLES)[1]["tasks"][task]
 
 
 def lines(task: str, model: str, edit: dict) -> list[dict]:
@@ -52,8 +61,7 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         shown_doc = doc if cells.get("own_prompt") else row
         asked = prompt(task, shown_doc)
         if "shots" in cells:
-            built = load([task], EXAMPLES)[1]["tasks"][task]
-            asked = built.fewshot_context(shown_doc, cells["shots"])
+            asked = built(task).fewshot_context(shown_doc, cells["shots"])
         texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked), **LONG}
         texts |= {"prompt": asked, "blanks": " " * (sum(map(ord, gold)) % 50)}
         asked = filled(cells.get("prompt", "{prompt}"), **texts)
