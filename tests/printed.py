@@ -36,7 +36,7 @@ SESSIONS = {row["name"]: row for row in read_jsonl(FOLDER.with_suffix(".jsonl"))
 # What differs between machines, releases or edits of the code -> what stands in its place.
 VOLATILE = {
     r"sha256-[\w+/]+=": "sha256-HASH",
-    r"[^\n]*it/s\]\n": "",  # a bar of the harness
+    r"(?m)^.*it/s\]\n": "",  # a bar of the harness
     r"\bMade\n[^\n]*": "Made\nTODAY",
     r"\b\d+\.\d{7,}(e-\d+)?\b": lambda number: f"{float(number[0]):.4g}",
     r"\b[0-9a-f]{16,64}\b": "HEX",
