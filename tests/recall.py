@@ -11,7 +11,9 @@ and the percent of runs in which the model is named.
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from itertools import product
 from json import dumps
 from pathlib import Path
@@ -141,12 +143,18 @@ def simulate(
     return *hits, np.mean(p_values < 1 - CONFIDENCE)
 
 
+@cache
+def twins_of_file(task: str, path: Path) -> tuple[list[Draw], Counter[str]]:
+    """Return the twins of a file's rows, and why others have none."""
+    return draw_twins(task, read_jsonl(path), 29)
+
+
 def pairs_of(folder: Path) -> dict[str, Pairs]:
     """Return task -> the pairs of twins of a benchmark's rows."""
     pairs = {}
     for task, file in TASKS.items():
         (path,) = folder.rglob(file)
-        pairs[task] = Pairs.of(draw_twins(task, [*read_jsonl(path)], 29)[0])
+        pairs[task] = Pairs.of(twins_of_file(task, path)[0])
     return pairs
 
 

@@ -8,7 +8,6 @@ import shutil
 from calendar import isleap
 from collections import Counter
 from datetime import datetime, timedelta, timezone
-from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo, available_timezones
@@ -20,6 +19,7 @@ from lm_eval_tasks.twin import transformations as module
 from lm_eval_tasks.twin.transformations import TRANSFORMATIONS, Moves, Survey, Twin
 from tests import fuzz
 from tests.conftest import EXAMPLES
+from tests.recall import twins_of_file
 from tests.solvers.labels import AGREE, SOLVERS, UNREAD, check
 from tests.test_offline import content, manifest_of
 from utils.__main__ import main
@@ -61,12 +61,6 @@ def solve_twins(task: str, draws: list[Draw], solver: str | None = None) -> list
         is_wrong = {*map(repr, map(read, answers))} & {*map(repr, map(read, texts))}
         kinds.append("wrong label" if is_wrong else checked.kind)
     return kinds
-
-
-@cache
-def twins_of_file(task: str, path: Path) -> tuple:
-    """Return the twins of a file's rows, and why others have none."""
-    return draw_twins(task, read_jsonl(path), 29)
 
 
 @pytest.mark.parametrize("task", REAL)
