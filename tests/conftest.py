@@ -43,7 +43,7 @@ CONFIGURATIONS = [
 ]
 GROUPS = {config["group"]: config for config in CONFIGURATIONS if "group" in config}
 TASKS = [config["task"] for config in CONFIGURATIONS if "group" not in config]
-NUMBERS = count()  # of tests
+TEST_NUMBERS = count()
 # A task without examples yet fails its own tests alone.
 OFFLINE = {path.stem for path in EXAMPLES.glob("*.yaml")}
 
@@ -71,7 +71,7 @@ def caches(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True)
 def apart(caches, monkeypatch) -> None:
     """Keep the tables of each test apart, and undo what the harness does to its logger."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(caches / f"test-{next(NUMBERS)}"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(caches / f"test-{next(TEST_NUMBERS)}"))
     logging.getLogger("lm_eval").propagate = True
     for name in ("lm_eval", "lm_eval.tasks"):
         logging.getLogger(name).setLevel(logging.NOTSET)

@@ -385,14 +385,14 @@ BOUNDS = {  # task: rows, and what the mean score of each shortcut stays below
     "fresh_tcp_short": (10, {"best of 11 greedy orders": 0.25}),
     "fresh_tot_arithmetic": (740, {"only what is told by no other fact": 0.27}),
     "fresh_timexnli": (
-        500,
+        1200,
         {
             "all spans onto the one time": 0.62,
             "the two prepositions": 0.58,
             "where the hypothesis' time is": 0.55,
         },
     ),
-    "fresh_tot_semantic": (160, {"the last description": 0.30, "no description": 0.30}),
+    "fresh_tot_semantic": (240, {"the last description": 0.30, "no description": 0.30}),
 }
 
 
@@ -417,14 +417,14 @@ def test_no_row_from_level_3_on_is_solved_by_a_simple_order(name):
     generator = find_generator(name)
     for level in range(3, generator.HIGHEST + 1):
         assert generator.ladder(level)["misleading"] == 10
-    level_rows = list(rows(name, 17, 10, range(5, 6)))
+    level_rows = list(rows(name, 17, 15, range(5, 6)))
     fresh_documents = scorer(f"fresh_{name}").process_docs(Rows(level_rows))
     orders = SHORTCUTS[f"fresh_{name}"]["best of 11 greedy orders"]
     scores = [
         scorer(f"fresh_{name}").process_results(document, [answer])["score"]
         for document, answer in zip(fresh_documents, orders(level_rows))
     ]
-    assert mean(scores) <= 0.1
+    assert mean(scores) <= 0.15
 
 
 def test_a_bar_of_rows_is_on_a_terminal_alone_and_not_at_once(monkeypatch):

@@ -2775,7 +2775,7 @@ def test_a_process_with_limits_alone_opens_files_of_answers(tmp_path, tool):
     runs = [tmp_path / "a-run", tmp_path / "b-run"]
     command = [tool, *runs, *PACK, "--cache", tmp_path / "cache"]
     command += ["--html", tmp_path / "all/"] if tool == "leaderboard" else []
-    done = run_module("tests.opened", "-run", *command, cwd=ROOT)
+    done = run_module("tests.watch_files", "-run", *command, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 

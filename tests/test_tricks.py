@@ -45,7 +45,7 @@ def filled(template: object, **cells: object) -> object:
 
 
 @cache
-def built(task: str) -> Any:
+def build_task(task: str) -> Any:
     """Return a task of the examples as the harness builds it."""
     return load([task], EXAMPLES)[1]["tasks"][task]
 
@@ -61,7 +61,7 @@ def lines(task: str, model: str, edit: dict) -> list[dict]:
         shown_doc = doc if cells.get("own_prompt") else row
         asked = prompt(task, shown_doc)
         if "shots" in cells:
-            asked = built(task).fewshot_context(shown_doc, cells["shots"])
+            asked = build_task(task).fewshot_context(shown_doc, cells["shots"])
         texts = {"gold": gold, "pad": "x" * 3000, "json": json.dumps(asked), **LONG}
         texts |= {"prompt": asked, "blanks": " " * (sum(map(ord, gold)) % 50)}
         asked = filled(cells.get("prompt", "{prompt}"), **texts)

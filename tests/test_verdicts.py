@@ -237,7 +237,7 @@ def test_half_a_surrogate_pair_is_kept_in_a_table():
     assert (json.loads(line), "Où" in line.decode()) == (text, True)
 
 
-def test_results_that_go_away_while_a_file_is_judged_are_named(tmp_path, monkeypatch):
+def test_results_that_go_away_while_a_file_is_judged_are_named(tmp_path):
     write(tmp_path / "results_2026-01-01T00-00-00.json", {})
     write(tmp_path / NAME.format("tcp_long", 1), GOOD)
     [source], _ = find_answer_files([str(tmp_path)])

@@ -7,10 +7,11 @@ forks a process for each command, which imports all that is ours anew.
 import os
 import runpy
 import sys
-from multiprocessing import get_context
+from multiprocessing import forkserver, get_context
 from pathlib import Path
+from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from unittest.mock import patch
 
 
 LIBRARIES = ["datasets", "hypothesis", "lm_eval.evaluator", "pytest", "scipy.stats"]
@@ -18,24 +19,22 @@ OURS = {"lm_eval_tasks", "tests", "utils"}
 _SERVER = get_context("forkserver")
 
 
-class Done(NamedTuple):
-    """How a command ended, and what it wrote."""
-
-    returncode: int | None
-    stdout: str
-    stderr: str
-
-
-def run_module(name: str, *arguments: object, cwd: Path, **environment: str) -> Done:
-    """Run `python -m NAME ARGUMENTS` in `cwd`, with variables added to the environment."""
+def run_module(
+    name: str, *arguments: object, cwd: Path, **environment: str
+) -> CompletedProcess:
+    """Run `python -m NAME ARGUMENTS` in `cwd`, with no network; return what it wrote."""
+    words = [*map(str, arguments)]
     _SERVER.set_forkserver_preload(LIBRARIES)
+    with patch.dict(os.environ, HF_HUB_OFFLINE="1"):  # which the hub's library reads
+        forkserver.ensure_running()
     with TemporaryDirectory() as folder:
         outputs = [Path(folder, "stdout"), Path(folder, "stderr")]
-        job = name, [*map(str, arguments)], cwd, environment, outputs
+        job = name, words, cwd, environment, outputs
         process = _SERVER.Process(target=_run, args=job)
         process.start()
         process.join()
-        return Done(process.exitcode, *(path.read_text("utf-8") for path in outputs))
+        texts = [path.read_text("utf-8") for path in outputs]
+    return CompletedProcess([name, *words], process.exitcode, *texts)
 
 
 def _run(

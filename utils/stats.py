@@ -158,7 +158,7 @@ def estimate_score(
     """Return the mean of scores with Wilson's interval, or of DIFFERENCES with Student's."""
     sizes, cluster_sums = cluster_totals(values, clusters)
     clustered = spread(sizes, cluster_sums, scale)
-    independent = clustered
+    independent = clustered  # the same where each document is a cluster
     if len(sizes) < len(values):
         each_alone = np.ones(len(values))
         independent = spread(each_alone, np.asarray(values, dtype=float), scale)

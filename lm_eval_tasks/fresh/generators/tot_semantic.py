@@ -337,17 +337,20 @@ def _problem(
     lead to several answers.
     """
     calendar, facts_by_holder = _index(facts)
+
+    def terms_of(role: int, entities: set) -> list[Terms]:
+        return [calendar[role].get(entity, []) for entity in entities]
+
     for _ in range(TRIES):
         asked_fact = rng.choice(facts)
         if not (details := _details(rng, kind, facts, asked_fact)):
             continue
 
         def answers(entities: set, later: list[Step]) -> set[str]:
-            for (_, role, *_), year in later:
-                term_lists = [calendar[role].get(entity, []) for entity in entities]
+            for fact, year in later:
+                term_lists = terms_of(fact.role, entities)
                 entities = {_in_year(terms, year) for terms in term_lists}
-            asked_terms = calendar[asked_fact.role]
-            term_lists = [asked_terms.get(entity, []) for entity in entities]
+            term_lists = terms_of(asked_fact.role, entities)
             found = (answer_of(kind, details, terms) for terms in term_lists)
             return {answer for answer in found if answer is not None}
 

@@ -1,6 +1,6 @@
 """Run a tool, and end it where its own process opens a file of answers.
 
-    python -m tests.opened WORD TOOL ARGUMENTS
+    python -m tests.watch_files WORD TOOL ARGUMENTS
 
 Files of answers have WORD in their paths; processes that the tool starts may open them.
 """
