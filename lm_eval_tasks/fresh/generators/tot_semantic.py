@@ -328,6 +328,11 @@ def _index(facts: list[Fact]) -> tuple[Calendar, dict[int, list[Fact]]]:
     return calendar, facts_by_holder
 
 
+def _terms_of(terms_by_entity: dict[int | None, Terms], entities: set) -> list[Terms]:
+    """Return the terms of a role that each of some entities has, none for others."""
+    return [terms_by_entity.get(entity, []) for entity in entities]
+
+
 def _problem(
     rng: random.Random, facts: list[Fact], kind: str, hops: int
 ) -> tuple[str, str] | None:
@@ -337,10 +342,6 @@ def _problem(
     lead to several answers.
     """
     calendar, facts_by_holder = _index(facts)
-
-    def terms_of(role: int, entities: set) -> list[Terms]:
-        return [calendar[role].get(entity, []) for entity in entities]
-
     for _ in range(TRIES):
         asked_fact = rng.choice(facts)
         if not (details := _details(rng, kind, facts, asked_fact)):
@@ -348,9 +349,9 @@ def _problem(
 
         def answers(entities: set, later: list[Step]) -> set[str]:
             for fact, year in later:
-                term_lists = terms_of(fact.role, entities)
+                term_lists = _terms_of(calendar[fact.role], entities)
                 entities = {_in_year(terms, year) for terms in term_lists}
-            term_lists = terms_of(asked_fact.role, entities)
+            term_lists = _terms_of(calendar[asked_fact.role], entities)
             found = (answer_of(kind, details, terms) for terms in term_lists)
             return {answer for answer in found if answer is not None}
 
