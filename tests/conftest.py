@@ -73,8 +73,9 @@ def apart(caches, monkeypatch) -> None:
     """Keep the tables of each test apart, and undo what the harness does to its logger."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches / f"test-{next(TEST_NUMBERS)}"))
     logging.getLogger("lm_eval").propagate = True
-    for name in ("lm_eval", "lm_eval.tasks"):
-        logging.getLogger(name).setLevel(logging.NOTSET)
+    for logger in map(logging.getLogger, ("lm_eval", "lm_eval.tasks")):
+        if logger.level:  # each change empties the caches of all loggers
+            logger.setLevel(logging.NOTSET)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ seed and, where DATE pretends that it is another one, on any day.
 import hashlib
 import json
 import sys
+from contextlib import nullcontext
 
 from freezegun import freeze_time
 
@@ -26,7 +27,8 @@ def digest(*day: str) -> str:
         for line in read_jsonl(path):
             answers.append((path.stem, examples[line["doc_id"]], line["response"]))
     empty_caches()
-    with freeze_time(*day):
+    # To pretend a day takes a second: all modules are searched for the clock.
+    with freeze_time(*day) if day else nullcontext():
         scores = [score(*answer) for answer in answers]
     return hashlib.sha256(json.dumps(scores, sort_keys=True).encode()).hexdigest()
 

@@ -13,6 +13,7 @@ from jinja2 import UndefinedError
 
 from lm_eval_tasks.tcp import utils as tcp
 from tests.conftest import EXAMPLES, TASKS
+from tests.test_tricks import submission
 from utils.__main__ import main
 from utils.adapters import explain
 from utils.adapters.rewards import reward
@@ -361,16 +362,17 @@ def test_runs_of_versions_with_the_same_prompts_are_those_of_this_one(version):
 
 
 def test_a_version_alone_keeps_old_runs_and_a_prompt_version_does_not(
-    monkeypatch, dummy_run, tmp_path, request
+    monkeypatch, tmp_path, request
 ):
     request.addfinalizer(scorer.cache_clear)
     metadata = configuration("tcp_long")["metadata"]
-    statuses = {}
+    statuses, run = {}, tmp_path / "run"
+    submission(run, "careful", {"tasks": ["tcp_long"]})
     for key in ("version", "prompt_version"):
         monkeypatch.setitem(metadata, key, 99.5)
         scorer.cache_clear()
         path = tmp_path / f"{key}.json"
-        tool = ["leaderboard", str(dummy_run), "--include_path", str(EXAMPLES)]
+        tool = ["leaderboard", str(run), "--include_path", str(EXAMPLES)]
         main([*tool, "--json", str(path)])
         rows = json.loads(path.read_bytes())
         [statuses[key]] = {row["status"] for row in rows if row["scope"] == "tcp_long"}

@@ -303,8 +303,10 @@ LENGTH = re.compile(r"the ([\w ]+) (?:took|takes) (\d+)", re.I)
 
 @pytest.mark.parametrize("kind", TCP)
 def test_a_digression_has_no_value_of_its_speaker_and_no_length_of_its_task(kind):
-    knobs, own_values = {kind: {"distractors": 12, "lookalikes": 12}}, []
-    for row in rows(kind, SEED, 30, range(4, 6), knobs):
+    # Whether an end is hard to find is no matter here, and takes most of a row's time.
+    digressing = {"distractors": 12, "lookalikes": 12, "misleading": 0, "binding": 0}
+    own_values = []
+    for row in rows(kind, SEED, 30, range(4, 6), {kind: digressing}):
         decoys = []
         for person in row["agents"]:
             lines = [x for x in row["dialogue"] if x.startswith(f"{person}: ")]

@@ -165,6 +165,7 @@ SCORE = [*TOOL, "score", "examples/responses/careful/tcp_long.jsonl"]
 SCORE += ["--include_path", "examples"]
 
 
+@pytest.mark.usefixtures("kept_tables")
 def test_a_reader_that_has_had_enough_gets_no_complaint():
     reader, writer = os.pipe()
     os.close(reader)
@@ -176,6 +177,7 @@ def test_a_reader_that_has_had_enough_gets_no_complaint():
     os.close(writer)
 
 
+@pytest.mark.usefixtures("kept_tables")
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 def test_a_full_disk_is_one_line():
     with open("/dev/full", "wb") as full:
