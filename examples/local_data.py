@@ -48,11 +48,26 @@ def load(data_file: str, **metadata: object) -> datasets.DatasetDict:
     while rows := [json.loads(line) for line in islice(lines, 1000)]:
         columns = dict.fromkeys(column for row in rows for column in row)
         tables.append(pyarrow.Table.from_pylist([columns | row for row in rows]))
-    row_table = pyarrow.concat_tables(tables, promote_options="permissive")
+    row_table = _joined(tables)
     # `datasets` would pickle all rows to find a fingerprint of its own.
     dataset = datasets.Dataset(InMemoryTable(row_table), fingerprint=data_digest[:16])
     dataset.info.config_name = data_path.stem
     return datasets.DatasetDict(test=dataset)
+
+
+def _joined(tables: list[pyarrow.Table]) -> pyarrow.Table:
+    """Return tables as one, whose columns and fields are those of all.
+
+    Rows of a table with others are made again: pyarrow 20 casts no fields in another order.
+    """
+    schemas = [table.schema for table in tables]
+    schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
+    return pyarrow.concat_tables(
+        table
+        if table.schema == schema
+        else pyarrow.Table.from_pylist(table.to_pylist(), schema=schema)
+        for table in tables
+    )
 
 
 def _check_request(seed_metadata: dict, metadata: dict) -> None:
