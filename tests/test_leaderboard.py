@@ -1521,6 +1521,7 @@ def test_no_model_takes_the_room_of_another_on_a_page(make, monkeypatch, bound):
         )
     alone, beside = shown.values()
     assert all(beside[name] >= 2 * alone[name] // 5 for name in honest)
+    assert all(beside[name] < 41 for name in others)
     assert len({*alone.values()}) == 1
 
 
