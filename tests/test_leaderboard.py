@@ -1876,6 +1876,19 @@ def test_what_a_page_says_of_a_part_is_of_these_rows_alone(
     assert note.startswith("31 rows" if is_described_by_others else "38 rows")
 
 
+def test_a_larger_picture_has_the_constant_answer_to_a_model_s_own_rows(make):
+    """Where a page has several benchmarks; most others answered a part of one of them."""
+    honest = recorded_runs(("tot_arithmetic", "tcp_long"))
+    others = {f"x{n}": honest["hasty"][:30] for n in range(4)}
+    alone, beside = (make("html", runs) for runs in (honest, honest | others))
+    for model in honest:
+        in_pictures = [places for places in constants_of(beside, model) if places]
+        assert in_pictures == [
+            places for places in constants_of(alone, model) if places
+        ]
+        assert len(in_pictures) >= 2
+
+
 def test_models_of_a_benchmark_stand_by_their_status_in_it(make, tmp_path):
     """Not by that in others, nor below who answered a part."""
     submission(tmp_path / "a", "careful", {})
