@@ -117,7 +117,7 @@ def test_other_rows_of_a_source_replace_those_there(pack, tmp_path):
 
 
 def test_rows_of_several_parts_may_differ_in_what_they_leave_out(tmp_path):
-    tasks = [{f"task {x % 50}": x} for x in range(1, 2101)]
+    tasks = [{f"task {x % 50}": x, f"part {x // 1000}": x} for x in range(1, 2101)]
     rows = [json.loads(ROWS[0]) | {"tasks": tasks_of_row} for tasks_of_row in tasks]
     rows[1500] |= {"tasks": {"task": 1.5}, "more": ["a"]}
     text = "".join(f"{json.dumps(row)}\n" for row in rows)

@@ -356,15 +356,15 @@ def test_a_row_that_is_made_again_has_more_time(monkeypatch, task, check, expect
 def test_rows_that_one_file_names_by_number_are_loaded_for_all(
     tmp_path, call_score, monkeypatch
 ):
-    log, load_tasks = tmp_path / "loads.txt", core_documents._load_tasks
+    log, load = tmp_path / "loads.txt", core_documents.load
 
-    def note_and_load(manager: Any, names: list[str], *place: Path) -> dict:
+    def note_and_load(names: list[str], *arguments: Any) -> tuple:
         with log.open("a") as file:  # of all processes
             file.write(f"{names} ")
-        return load_tasks(manager, names, *place)
+        return load(names, *arguments)
 
     documents.cache_clear()
-    monkeypatch.setattr(core_documents, "_load_tasks", note_and_load)
+    monkeypatch.setattr(core_documents, "load", note_and_load)
     for number in range(6):
         row = {"task": "tcp_long", "doc_id": number, "response": "none"}
         write(tmp_path / "runs" / f"odd{number}.jsonl", row)

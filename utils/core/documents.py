@@ -5,16 +5,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 from .cli import quiet_harness
 from .errors import FamilyError, ToolError
 from .family_contract import SEE, column_fault
 from .task_scorers import FOLDER, leaf_tasks, reading, scorer
-
-
-if TYPE_CHECKING:
-    from lm_eval.tasks import TaskManager
 
 
 def load(
@@ -24,49 +19,33 @@ def load(
 
     `metadata` is added to each task's. ToolError for tasks that it lacks or cannot load.
     """
-    manager = _make_manager(include_path, metadata)
-    return manager, _load_tasks(manager, names, include_path)
-
-
-def _make_manager(include_path: Path, metadata: dict | None = None) -> TaskManager:
-    """Return the harness's TaskManager of a folder, all of whose YAML files it reads."""
     from lm_eval.tasks import TaskManager  # takes a second
 
     with quiet_harness():
-        return TaskManager(
+        manager = TaskManager(
             include_path=str(include_path), include_defaults=False, metadata=metadata
         )
-
-
-def _load_tasks(manager: TaskManager, names: list[str], include_path: Path) -> dict:
-    """Return the TaskDict of tasks and groups; ToolError for what cannot be loaded."""
-    if missing_names := [name for name in names if name not in manager.all_tasks]:
-        raise ToolError(
-            f"{include_path}: has no task or group '{missing_names[0]}'; name another"
-            " folder with --include_path, or another task"
-        )
-    for leaf in (leaf for name in names for leaf in leaf_tasks(name)):
-        scorer(leaf)  # FamilyError, where the harness would end in a traceback
-    try:
-        with quiet_harness():
-            return manager.load(names)
-    except (OSError, ValueError) as error:
-        error_line = str(error).strip().split("\n")[0]
-        raise ToolError(
-            f"{', '.join(names)}: cannot be loaded ({error_line}); check the network, or"
-            " give an offline pack with --include_path"
-        ) from error
-
-
-# A board needs the documents of many tasks, one after the other.
-_manager_of_folder = cache(_make_manager)
+        if missing_names := [name for name in names if name not in manager.all_tasks]:
+            raise ToolError(
+                f"{include_path}: has no task or group '{missing_names[0]}'; name another"
+                " folder with --include_path, or another task"
+            )
+        for leaf in (leaf for name in names for leaf in leaf_tasks(name)):
+            scorer(leaf)  # FamilyError, where the harness would end in a traceback
+        try:
+            return manager, manager.load(names)
+        except (OSError, ValueError) as error:
+            error_line = str(error).strip().split("\n")[0]
+            raise ToolError(
+                f"{', '.join(names)}: cannot be loaded ({error_line}); check the network, or"
+                " give an offline pack with --include_path"
+            ) from error
 
 
 @cache
 def documents(task: str, include_path: Path = FOLDER) -> tuple[dict, ...]:
     """Return the documents of a task, by their ids; ToolError as of `load`."""
-    manager = _manager_of_folder(include_path)
-    loaded_task = _load_tasks(manager, [task], include_path)["tasks"][task]
+    loaded_task = load([task], include_path)[1]["tasks"][task]
     # Made when it was built; `eval_docs`, which lm-eval 0.5 has alone, makes them again.
     docs = tuple(getattr(loaded_task, "task_docs", None) or loaded_task.eval_docs)
     check_documents(task, docs)
