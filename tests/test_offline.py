@@ -102,9 +102,11 @@ def test_a_second_run_changes_nothing_or_adds_the_tasks_that_it_names(pack, caps
     assert make(pack, *TCP) == 0
     assert content(pack) == before
     assert "8 rows, of 300, there already" in capsys.readouterr().err
+    assert len(documents("tcp_short", pack)) == 8
     assert make(pack, "--tasks", "tcp_long", *LOCAL) == 0
     assert the_line(capsys).endswith(" --tasks tcp_long")
     assert {f"tcp{x}.yaml" for x in ("", "_long", "_short")} <= {*os.listdir(pack)}
+    assert len(documents("tcp_long", pack)) == 8  # though the pack was read before
     assert make(pack, "--check") == 0
 
 
