@@ -16,6 +16,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
 from itertools import islice, product
 from typing import NamedTuple
 
@@ -201,10 +202,10 @@ def _draw_balanced(
     way, claim_side = rng.choice(WAYS[label]), rng.choice(SIDES)
     claim_times: list[int] = []
     if kind.cycle:
-        claim_times = _claim_times_of_way(kind, way, claim_side, gap, within)
-        if not claim_times:  # a gap of 1 is too small for some ways
+        possible_times = _claim_times_of_way(kind, way, claim_side, gap, within)
+        if not possible_times:  # a gap of 1 is too small for some ways
             return None
-        claim_times = [rng.choice(claim_times)]
+        claim_times = [rng.choice(possible_times)]
     premise_side = _premise_side(kind, way, claim_side)
     for chain in islice(chains, MOST_CHAINS if kind.cycle else 1):
         event_times, _ = chain
@@ -227,13 +228,14 @@ def _premise_side(kind: Kind, way: str, claim_side: str) -> str:
     return {"at": kind.at, "same": claim_side, "other": other_side}[way]
 
 
+@cache
 def _claim_times_of_way(
     kind: Kind, way: str, claim_side: str, gap: int, within: tuple[int, int]
-) -> list[int]:
+) -> tuple[int, ...]:
     """Return the times of a hypothesis near which a premise can be for each label of a way."""
     premise_side = _premise_side(kind, way, claim_side)
     labels_of_way = {label for label in WAYS if way in WAYS[label]}
-    return [
+    return tuple(
         claim_time
         for claim_time in range(within[0], within[1] + 1, kind.grid)
         if labels_of_way
@@ -241,7 +243,7 @@ def _claim_times_of_way(
             _label(kind, [time], (premise_side, time), (claim_side, claim_time))
             for time in _near_times(kind, claim_time, gap, within)
         }
-    ]
+    )
 
 
 def _sides(kind: Kind, time: int) -> list[str]:

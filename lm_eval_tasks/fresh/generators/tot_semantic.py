@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -328,9 +328,11 @@ def _index(facts: list[Fact]) -> tuple[Calendar, dict[int, list[Fact]]]:
     return calendar, facts_by_holder
 
 
-def _terms_of(terms_by_entity: dict[int | None, Terms], entities: set) -> list[Terms]:
-    """Return the terms of a role that each of some entities has, none for others."""
-    return [terms_by_entity.get(entity, []) for entity in entities]
+def _holders(
+    terms_by_entity: dict[int | None, Terms], entities: set, year: int
+) -> set[int | None]:
+    """Return who held a role of some entities in a year; None stands for nobody."""
+    return {_in_year(terms_by_entity.get(entity, []), year) for entity in entities}
 
 
 def _problem(
@@ -347,12 +349,15 @@ def _problem(
         if not (details := _details(rng, kind, facts, asked_fact)):
             continue
 
+        @cache
+        def answer_for(entity: int | None) -> str | None:
+            terms = calendar[asked_fact.role].get(entity, [])
+            return answer_of(kind, details, terms)
+
         def answers(entities: set, later: list[Step]) -> set[str]:
             for fact, year in later:
-                term_lists = _terms_of(calendar[fact.role], entities)
-                entities = {_in_year(terms, year) for terms in term_lists}
-            term_lists = _terms_of(calendar[asked_fact.role], entities)
-            found = (answer_of(kind, details, terms) for terms in term_lists)
+                entities = _holders(calendar[fact.role], entities, year)
+            found = map(answer_for, entities)
             return {answer for answer in found if answer is not None}
 
         def counts(step: Step, later: list[Step]) -> bool:
