@@ -1,5 +1,6 @@
 """What tests share: the checkout, the shared data, runs of the harness."""
 
+import gc
 import json
 import logging
 import os
@@ -28,6 +29,9 @@ from utils.verdicts import judge_file, stored_tables
 
 ROOT = Path(__file__).parent.parent
 PACK, EXAMPLES = ROOT / "lm_eval_tasks", ROOT / "examples"
+
+# Hundreds of megabytes of libraries, which stay, are not searched for garbage so often.
+gc.set_threshold(100_000, 50, 100)
 
 # How long an example takes says how busy the machine is; test_hostile.py bounds time.
 settings.register_profile(
