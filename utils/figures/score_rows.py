@@ -100,27 +100,27 @@ def _scores(figures: Figures, k: int | None, tally: Tally) -> dict[str, float | 
     rule_by_metric = {metric: rule for rule, metric in headline.items()}
     # Where nothing counts, a row has None for these.
     figure_by_column: dict[str, float | None] = dict.fromkeys((*RULES, "extracted"))
-    for metric, scores in figures.values().items():
-        column = rule_by_metric.get(metric, metric)
-        # The harness's to the last bit: it, too, divides what `sum` gives.
-        figure_by_column[column] = sum(scores) / len(scores)
-        if len(scores) < figures.n:
-            figure_by_column[f"{column} n"] = len(scores)
-        clusters = [doc.cluster for doc in documents if metric in doc.means()]
-        metric_entry, drawn_share = (
-            scorer(figures.task).metrics[metric],
-            tally.drawn_share,
-        )
-        ends = _ends_of_mean(metric_entry, scores, clusters, drawn_share)
-        figure_by_column |= zip((f"{column}_low", f"{column}_high"), ends)
     if headline and documents:
         figure_by_column |= _intervals(
             Group(figures.task, (figures.task,)),
             {figures.task: documents},
             {figures.task: tally},
         )
+    for metric, scores in figures.values().items():
+        column = rule_by_metric.get(metric, metric)
+        # The harness's to the last bit: it, too, divides what `sum` gives.
+        figure_by_column[column] = sum(scores) / len(scores)
+        if len(scores) < figures.n:
+            figure_by_column[f"{column} n"] = len(scores)
+        if metric in rule_by_metric:
+            continue  # their intervals are above
+        clusters = [doc.cluster for doc in documents if metric in doc.means()]
+        metric_entry = scorer(figures.task).metrics[metric]
+        ends = _ends_of_mean(metric_entry, scores, clusters, tally.drawn_share)
+        figure_by_column |= zip((f"{column}_low", f"{column}_high"), ends)
+    if k and headline and documents:
         clusters = [document.cluster for document in documents]
-        for column, scores in together(documents, k).items() if k else ():
+        for column, scores in together(documents, k).items():
             estimate = _estimate(scores, clusters, tally.drawn_share)
             figure_by_column |= _ends(column, estimate)
     if timed_documents := [document for document in documents if document.errors]:
