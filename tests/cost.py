@@ -84,11 +84,10 @@ def growths(kind: dict) -> tuple[dict[str, float], dict[str, float]]:
         return spent[unit] / max(least, few)
 
     def growth_to_large(unit: str) -> float:
-        least_growth = growth(unit, SMALL, LARGE)
-        for _ in range(TRIES - 1):
-            if least_growth > MOST_LARGE:
-                least_growth = min(least_growth, growth(unit, SMALL, LARGE))
-        return least_growth
+        tried = [growth(unit, SMALL, LARGE)]
+        while min(tried) > MOST_LARGE and len(tried) < TRIES:
+            tried.append(growth(unit, SMALL, LARGE))
+        return min(tried)
 
     to_large = {unit: growth_to_large(unit) for unit in HOSTILE}
     slowest = sorted(spent, key=spent.get)[-2:]

@@ -30,22 +30,31 @@ tcp = short.tcp
 
 TCP_LEVELS = {"tcp_short": range(1, 7), "tcp_long": range(1, 9)}
 SEMANTIC_LEVELS = range(1, 9)
+SHARED = {  # generator -> levels and rows that several tests look at
+    "tot_semantic": (SEMANTIC_LEVELS, 200),
+    **{kind: (levels, 20) for kind, levels in TCP_LEVELS.items()},
+}
 SOLVED = [  # generator, levels, rows
     ("date_arithmetic", range(1, 101), 200),
     ("timexnli", range(1, 31), 400),
     ("tot_arithmetic", LEVELS, 5 * TURN),
     ("tot_arithmetic", range(6, 101, 19), 5 * TURN),
     ("tot_arithmetic", range(1, 101), 200),
-    # Tests below look at these again.
-    ("tot_semantic", SEMANTIC_LEVELS, 200),
-    *((kind, levels, 20) for kind, levels in TCP_LEVELS.items()),
+    *((name, levels, count) for name, (levels, count) in SHARED.items()),
 ]
 
 
-@lru_cache(maxsize=3)  # a long fuzz makes many
+# The last ones are kept, which are those of SHARED: a long fuzz makes many more.
+@lru_cache(maxsize=len(SHARED))
 def rows_once(name: str, seed: int, count: int, levels: range) -> list[dict]:
-    """Return rows that several tests look at, since some take a while to be made."""
+    """Return rows, and the same ones for the same request: some take a while to make."""
     return [*rows(name, seed, count, levels)]
+
+
+def shared_rows(name: str) -> list[dict]:
+    """Return the rows of SHARED that the second solver has in the suite."""
+    levels, count = SHARED[name]
+    return rows_once(name, SEED + 1, count, levels)
 
 
 @pytest.mark.parametrize("times", fuzz.sizes(1, 100))
@@ -179,9 +188,8 @@ def test_facts_stand_in_the_order_that_a_row_names_and_roles_have_one_holder():
 
 def test_a_level_has_a_description_more_and_timelines_of_several_lengths():
     turns = range(semantic.QUESTION_TYPES.index("timeline"), 24 * 8, 8)
-    solved = rows_once("tot_semantic", SEED + 1, 200, SEMANTIC_LEVELS)
     for level in SEMANTIC_LEVELS:
-        drawn = [row for row in solved if row["level"] == level]
+        drawn = [row for row in shared_rows("tot_semantic") if row["level"] == level]
         assert {x["question"].count("Let X") for x in drawn} == {max(0, level - 2)}
         assert mean(len(FACT.findall(row["prompt"])) for row in drawn) < 250
         timelines = [generate_row("tot_semantic", 14, level, x) for x in turns]
@@ -287,16 +295,15 @@ REST_KEYS = ("max_consecutive", "break_after", "break_between")
 
 @pytest.mark.parametrize("kind", TCP_LEVELS)
 def test_the_label_is_the_earliest_end_of_all_schedules(kind):
-    for row in rows_once(kind, SEED + 1, 20, TCP_LEVELS[kind]):
+    for row in shared_rows(kind):
         assert solve_row(row).answers == (row["answer"],), row
 
 
 @pytest.mark.parametrize("kind", TCP_LEVELS)
 def test_each_kind_of_constraint_that_a_row_states_changes_its_end(kind):
     constraints = ("dependencies", "absences", "lunch_break", *REST_KEYS[::2])
-    for row in rows_once(kind, SEED + 1, 20, TCP_LEVELS[kind]):
-        if row["level"] not in (3, 4, 5):
-            continue  # levels 1 and 2 may state what does not matter; others take longer
+    # Levels 1 and 2 may state what does not matter; those above 5 take longer.
+    for row in (row for row in shared_rows(kind) if row["level"] in (3, 4, 5)):
         project = read_project(row)
         for constraint in constraints:
             if read_project(row, constraint) != project:

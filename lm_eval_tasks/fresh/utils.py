@@ -1,7 +1,7 @@
 """Rows of the benchmarks made from a seed: the same on every machine, whatever the size.
 
 A generator is a file in `generators/` with `VERSION`, which is bumped with every change to
-its rows; `HIGHEST`, the last level that is made, at which ten rows take about a second or less;
+its rows; `HIGHEST`, the last level, at which ten rows take less than two seconds;
 
     ladder(level: int) -> dict[str, int]
 

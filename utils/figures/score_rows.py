@@ -166,12 +166,22 @@ def estimate_headline(
     tallies: dict[str, Tally],
 ) -> Estimate:
     """Return a benchmark's score by one of RULES, with its interval."""
-    values, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
+    scores, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
+    drawn_share = _least_drawn_share(benchmark, documents_by_task, tallies)
+    return _estimate(scores, clusters, drawn_share)
+
+
+def _least_drawn_share(
+    benchmark: Group,
+    documents_by_task: dict[str, list[Document]],
+    tallies: dict[str, Tally],
+) -> float | None:
+    """Return the least share that was drawn of a task; None where one is not drawn."""
     tasks = filter(documents_by_task.get, benchmark.tasks)
     drawn_shares = [tallies[task].drawn_share for task in tasks]
     known_shares = [share for share in drawn_shares if share is not None]
     all_are_drawn = len(known_shares) == len(drawn_shares)
-    return _estimate(values, clusters, min(known_shares) if all_are_drawn else None)
+    return min(known_shares) if all_are_drawn else None
 
 
 def _intervals(
@@ -180,11 +190,12 @@ def _intervals(
     tallies: dict[str, Tally],
 ) -> dict[str, float]:
     """Return intervals of the mean scores, and of flexible minus published (format cost)."""
+    drawn_share = _least_drawn_share(benchmark, documents_by_task, tallies)
     figure_by_column, scores_by_rule = {}, {}
     for rule in RULES:
         scores, clusters = headline_scores(benchmark, documents_by_task, rule, tallies)
         scores_by_rule[rule] = scores
-        estimate = estimate_headline(benchmark, documents_by_task, rule, tallies)
+        estimate = _estimate(scores, clusters, drawn_share)
         for field in ("low", "high", "error", "freedom", "design_effect"):
             figure_by_column[f"{rule}_{field}"] = getattr(estimate, field)
     format_cost = estimate_difference(

@@ -282,6 +282,13 @@ def _in_year(terms: Terms, year: int) -> int | None:
     return None
 
 
+def _holders(
+    terms_by_entity: dict[int | None, Terms], entities: set, year: int
+) -> set[int | None]:
+    """Return who held a role of some entities in a year; None stands for nobody."""
+    return {_in_year(terms_by_entity.get(entity, []), year) for entity in entities}
+
+
 def _way(
     rng: random.Random, held: dict[int, Terms], entity: int, hops: int, counts: Callable
 ) -> list[Step] | None:
@@ -314,7 +321,8 @@ def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
     """Yield whom a description fits without its object, and without its year."""
     described_fact, year = step
     terms_by_entity = calendar[described_fact.role]
-    yield {_in_year(terms, year) for terms in terms_by_entity.values()} - {None}
+    all_entities = {*terms_by_entity}
+    yield _holders(terms_by_entity, all_entities, year) - {None}
     yield {term.holder for term in terms_by_entity[described_fact.target]}
 
 
@@ -326,13 +334,6 @@ def _index(facts: list[Fact]) -> tuple[Calendar, dict[int, list[Fact]]]:
         calendar[fact.role][fact.target].append(fact)
         facts_by_holder[fact.holder].append(fact)
     return calendar, facts_by_holder
-
-
-def _holders(
-    terms_by_entity: dict[int | None, Terms], entities: set, year: int
-) -> set[int | None]:
-    """Return who held a role of some entities in a year; None stands for nobody."""
-    return {_in_year(terms_by_entity.get(entity, []), year) for entity in entities}
 
 
 def _problem(
