@@ -200,6 +200,7 @@ SORTINGS = {
 
 Terms = list[Fact]  # of one role of one entity, from the first to the last
 Calendar = dict[int, dict[int | None, Terms]]  # by role and entity
+Holders = dict[tuple[int, int | None, int], int]  # by role, entity and year
 Step = tuple[Fact, int]  # and a year of it
 
 
@@ -282,11 +283,11 @@ def _in_year(terms: Terms, year: int) -> int | None:
     return None
 
 
-def _holders(
-    terms_by_entity: dict[int | None, Terms], entities: set, year: int
+def _who_held(
+    holders: Holders, role: int, entities: set[int | None], year: int
 ) -> set[int | None]:
     """Return who held a role of some entities in a year; None stands for nobody."""
-    return {_in_year(terms_by_entity.get(entity, []), year) for entity in entities}
+    return {holders.get((role, entity, year)) for entity in entities}
 
 
 def _way(
@@ -317,23 +318,28 @@ def _way(
     return steps_to_entity
 
 
-def _fits(calendar: Calendar, step: Step) -> Iterator[set[int | None]]:
-    """Yield whom a description fits without its object, and without its year."""
+def _fits(
+    calendar: Calendar, holders: Holders, step: Step
+) -> Iterator[set[int | None]]:
+    """Yield whom a description fits without its year, which are few, and without its object."""
     described_fact, year = step
     terms_by_entity = calendar[described_fact.role]
-    all_entities = {*terms_by_entity}
-    yield _holders(terms_by_entity, all_entities, year) - {None}
     yield {term.holder for term in terms_by_entity[described_fact.target]}
+    all_entities = {*terms_by_entity}
+    yield _who_held(holders, described_fact.role, all_entities, year) - {None}
 
 
-def _index(facts: list[Fact]) -> tuple[Calendar, dict[int, list[Fact]]]:
-    """Return facts by role and entity, and by who held the role."""
+def _index(facts: list[Fact]) -> tuple[Calendar, Holders, dict[int, list[Fact]]]:
+    """Return facts by role and entity, who held each role when, and what each held."""
     calendar: Calendar = defaultdict(lambda: defaultdict(list))
+    holders: Holders = {}
     facts_by_holder: dict[int, list[Fact]] = defaultdict(list)
     for fact in facts:
         calendar[fact.role][fact.target].append(fact)
         facts_by_holder[fact.holder].append(fact)
-    return calendar, facts_by_holder
+        for year in range(fact.start, fact.end):
+            holders[fact.role, fact.target, year] = fact.holder
+    return calendar, holders, facts_by_holder
 
 
 def _problem(
@@ -344,7 +350,7 @@ def _problem(
     Each description counts: without its object, or without its year, it fits entities that
     lead to several answers.
     """
-    calendar, facts_by_holder = _index(facts)
+    calendar, holders, facts_by_holder = _index(facts)
     for _ in range(TRIES):
         asked_fact = rng.choice(facts)
         if not (details := _details(rng, kind, facts, asked_fact)):
@@ -357,7 +363,7 @@ def _problem(
 
         def answers(entities: set, later: list[Step]) -> set[str]:
             for fact, year in later:
-                entities = _holders(calendar[fact.role], entities, year)
+                entities = _who_held(holders, fact.role, entities, year)
             found = map(answer_for, entities)
             return {answer for answer in found if answer is not None}
 
@@ -367,7 +373,7 @@ def _problem(
             least_answer_count = LEAST if later else FEWER.get(kind, LEAST_OF_LAST)
             return all(
                 len(answers(fitting_entities, later)) >= least_answer_count
-                for fitting_entities in _fits(calendar, step)
+                for fitting_entities in _fits(calendar, holders, step)
             )
 
         description_steps = _way(rng, facts_by_holder, asked_fact.target, hops, counts)
