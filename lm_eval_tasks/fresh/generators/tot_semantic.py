@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import combinations
 from typing import NamedTuple
@@ -248,8 +248,9 @@ def _interval(rng: random.Random, starts: list[int]) -> dict | None:
 def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     """Return the answer from the terms of a role; None where they have none."""
     if kind in ("event_at_time_t", "event_at_the_time_of_another_event"):
-        holder = _in_year(terms, details["year"])
-        return None if holder is None else f"E{holder}"
+        year = details["year"]
+        in_year = (term for term in terms if term.start <= year < term.end)
+        return next((f"E{term.holder}" for term in in_year), None)
     term_holders = [f"E{term.holder}" for term in terms]
     asks_earlier = details.get("side") in ("first", "before")
     match kind:
@@ -275,16 +276,8 @@ def answer_of(kind: str, details: dict, terms: Terms) -> str | None:
     return str(start_year if asks_earlier else end_year - 1)
 
 
-def _in_year(terms: Terms, year: int) -> int | None:
-    """Return who held the role in a year; None for nobody."""
-    for term in terms:
-        if term.start <= year < term.end:
-            return term.holder
-    return None
-
-
 def _who_held(
-    holders: Holders, role: int, entities: set[int | None], year: int
+    holders: Holders, role: int, entities: Iterable[int | None], year: int
 ) -> set[int | None]:
     """Return who held a role of some entities in a year; None stands for nobody."""
     return {holders.get((role, entity, year)) for entity in entities}
@@ -325,8 +318,7 @@ def _fits(
     described_fact, year = step
     terms_by_entity = calendar[described_fact.role]
     yield {term.holder for term in terms_by_entity[described_fact.target]}
-    all_entities = {*terms_by_entity}
-    yield _who_held(holders, described_fact.role, all_entities, year) - {None}
+    yield _who_held(holders, described_fact.role, terms_by_entity, year) - {None}
 
 
 def _index(facts: list[Fact]) -> tuple[Calendar, Holders, dict[int, list[Fact]]]:
